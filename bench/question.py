@@ -1,0 +1,96 @@
+"""What a benchmark is: a question, its cases, its targets, and a program for each system."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Case = Mapping[str, Any]
+Step = Callable[[], Any]
+Program = Callable[..., Step]
+Sample = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a measure is told besides the step: its loop count, the case, where progress goes."""
+
+    loops: int
+    case: Case
+    report: Callable[[float], None]
+
+
+def seconds_per_step(step: Step, run: Run) -> Sample:
+    """Wall time of one step. The garbage collector stays on: its work is part of the cost."""
+    start = time.perf_counter()
+    for _ in range(run.loops):
+        step()
+    return {"value": (time.perf_counter() - start) / run.loops}
+
+
+def returned(step: Step, run: Run) -> Sample:
+    """The step measures by itself and returns named figures, none where it cannot measure."""
+    return step()
+
+
+@dataclass(frozen=True)
+class Target:
+    """gradtape's figure in `case` over that of the system `over` is at most `at_most`.
+
+    Without `over` the figure itself is the ratio; with `added` the ratio is that of the difference,
+    (gradtape - over) / over.
+    """
+
+    case: str
+    over: str | None
+    at_most: float
+    added: bool = False
+
+
+@dataclass
+class Question:
+    """One file of `bench/questions/`; the driver and the worker need to know no more than this.
+
+    A program is `prepare(module, **case)` and returns a step. In a timed question a step returns
+    the arrays it computed, and the driver compares them between the systems. The driver keeps the
+    minimum over the rounds of each name in a sample; `figure` makes one number of these minima.
+    With `own_process` each case has a new worker, with the environment variables it returns.
+    """
+
+    title: str
+    cases: Mapping[str, Case]
+    targets: tuple[Target, ...] = ()
+    suite: str = "overhead"
+    unit: str = "s"
+    note: str = ""
+    measure: Callable[[Step, Run], Sample] = seconds_per_step
+    figure: Callable[[Sample], float] = lambda minima: minima["value"]
+    max_rounds: int | None = None
+    own_process: Callable[[Case], dict[str, str]] | None = None
+    programs: dict[str, Program] = field(default_factory=dict)
+
+    @property
+    def timed(self) -> bool:
+        return self.measure is seconds_per_step
+
+    def program(self, *systems: str) -> Callable[[Program], Program]:
+        def register(prepare: Program) -> Program:
+            self.programs.update(dict.fromkeys(systems, prepare))
+            return prepare
+
+        return register
+
+
+def find_questions() -> dict[str, Question]:
+    """All questions by file name; each module of `bench.questions` has one, called `question`."""
+    from bench import questions
+
+    found = {
+        module.name: importlib.import_module(f"{questions.__name__}.{module.name}").question
+        for module in pkgutil.iter_modules(questions.__path__)
+    }
+    return dict(sorted(found.items(), key=lambda item: not item[1].timed))

@@ -1,0 +1,69 @@
+"""The command `gradtape`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from gradtape._version import __version__
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    own, rest = _split(list(sys.argv[1:] if argv is None else argv))
+    options = _parser().parse_args(own)
+    if options.command == "run":
+        from gradtape import _run
+
+        run = _run.run_module if options.module else _run.run_script
+        run(options.target, rest)
+    elif options.command == "info":
+        from gradtape import _info
+
+        print(_info.report(devices=options.devices))
+    return 0
+
+
+def _split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """The arguments of gradtape, and those of the script, which argparse must not see."""
+    if argv[:1] == ["run"]:
+        for i, word in enumerate(argv[1:], start=2):
+            if not word.startswith("-"):
+                return argv[:i], argv[i:]
+    return argv, []
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gradtape",
+        description="The tf.GradientTape system without TensorFlow.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"gradtape {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    run = commands.add_parser(
+        "run",
+        help="run a script that imports tensorflow, on gradtape",
+        description="Run a Python script, or a module with -m, in which `import tensorflow` gives "
+        "gradtape. All that follows SCRIPT goes to the script.",
+        usage="gradtape run [-h] [-m] SCRIPT [ARG ...]",
+        allow_abbrev=False,
+    )
+    run.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
+    run.add_argument("target", metavar="SCRIPT", help="path of the script")
+
+    info = commands.add_parser(
+        "info",
+        help="show versions, engines and devices",
+        description="Show the versions of gradtape, of Python and of the libraries it can use.",
+        allow_abbrev=False,
+    )
+    info.add_argument(
+        "--devices", action="store_true", help="start each engine and list its devices (slower)"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

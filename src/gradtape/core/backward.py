@@ -1,0 +1,58 @@
+"""The chain rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .cotangent import add, dense
+from .spec import Spec, spec_of
+from .tensor import Tensor
+
+
+def backward(records: Iterable[Any], seeds: Any, sources: Any) -> list[Any]:
+    """Cotangents of `sources`, from `seeds`: pairs (target, cotangent of the target), all given as keys.
+
+    A tape is a list in execution order. Read backwards, it meets every use of a tensor before the
+    record that made it, so on reaching a record the cotangents of its outputs are complete: nothing
+    to sort, nothing to count. `records` come in that order, last first. Rules are written in our own
+    ops, so a tape that listens outside records this very loop: that is every higher derivative.
+    """
+    cotangents: dict[Any, Any] = {}
+    wanted = set(sources)
+    for target, g in seeds:
+        cotangents[target] = add(cotangents[target], g) if target in cotangents else g
+    for op, inputs, outputs, saved, params in records:
+        if type(outputs) is int:
+            g = cotangents.get(outputs) if outputs in wanted else cotangents.pop(outputs, None)
+            if g is None:
+                continue  # the targets do not depend on this record
+            if type(g) is not Tensor and not op.passes_slices:
+                g = dense(g)
+        else:
+            g = [cotangents.get(y) if y in wanted else cotangents.pop(y, None) for y in outputs]
+            if all([each is None for each in g]):
+                continue
+            g = _complete(op, g, saved[-1])
+        for key, pull in zip(inputs, op.pulls):  # noqa: B905 (the pulls of a variadic op have no end)
+            if key is not None:
+                cotangent = pull(g, saved, params)
+                if cotangent is not None:
+                    earlier = cotangents.get(key)
+                    cotangents[key] = cotangent if earlier is None else add(earlier, cotangent)
+    return [cotangents.get(source) for source in sources]
+
+
+def _complete(op: Any, gs: list[Any], outputs: Any) -> tuple[Any, ...]:
+    """The cotangents of several outputs, made dense, with zeros for the outputs that were not used."""
+    gs = [None if g is None else dense(g) for g in gs]
+    if op.fills_missing:
+        gs = [_zeros(y) if g is None else g for g, y in zip(gs, outputs, strict=True)]
+    return tuple(gs)
+
+
+def _zeros(like: Spec | Tensor) -> Tensor:
+    spec = like if isinstance(like, Spec) else spec_of(like._array)
+    return Tensor(np.zeros(spec.shape, spec.dtype))

@@ -1,0 +1,189 @@
+"""Python values and NumPy arrays as tensors, by TensorFlow's rules.
+
+A Python float becomes float32, an int int32 (int64 if it does not fit), a complex number complex128;
+a NumPy array keeps its dtype. Next to a tensor a plain value takes the tensor's dtype. What has a
+method `_as_tensor()` (a variable, an IndexedSlices) says itself which tensor it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .dtypes import DType, as_dtype
+from .errors import DTypeError
+from .tensor import Tensor
+
+_INT32 = np.iinfo(np.int32)
+_PYTHON_NUMBERS = (float, int, bool, complex)
+
+pack: Callable[[Any, Any], Tensor]
+"""Makes a tensor of a list that holds tensors; installed by `gradtape.ops`, being an op."""
+
+
+def as_tensor(value: Any, dtype: Any = None, op: str = "convert_to_tensor") -> Tensor:
+    """`value` as a tensor. A `dtype` must be that of a value that is a tensor already."""
+    if type(value) is not Tensor:
+        if hasattr(value, "_as_tensor"):
+            value = value._as_tensor()
+        elif holds_tensor(value):
+            value = pack(value, dtype)
+        elif not isinstance(value, Tensor):
+            return Tensor(to_array(value, dtype, op))
+    if dtype is not None and value.dtype is not as_dtype(dtype):
+        raise DTypeError(
+            f"{op}: the tensor is {value.dtype.name}, and dtype={as_dtype(dtype).name} was asked for. "
+            f"Convert it with tf.cast(x, tf.{as_dtype(dtype).name})."
+        )
+    return value
+
+
+def operand(value: Any, partner: np.dtype[Any], op: str) -> Tensor:
+    """`value`, that is no Tensor, as a tensor of the dtype of the tensor it meets."""
+    kind = type(value)
+    if kind is float or kind is int:
+        if kind is float and partner not in dtypes.INEXACT:
+            raise DTypeError(
+                f"{op}: the Python float {value!r} meets a tensor of {partner.name}, which cannot hold "
+                f"it. Cast the tensor first: tf.cast(x, tf.float32)."
+            )
+        try:
+            return Tensor(np.asarray(value, partner))
+        except OverflowError:
+            raise DTypeError(f"{op}: {value!r} does not fit into {partner.name}.") from None
+    if hasattr(value, "_as_tensor"):
+        return value._as_tensor()  # type: ignore[no-any-return]
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype != object:
+        return Tensor(np.array(value, dtype=partner))
+    return as_tensor(value, dtypes.of_numpy(partner), op)
+
+
+def to_array(value: Any, dtype: Any = None, op: str = "constant") -> Any:
+    """A NumPy array of its own with the values of `value`, by TensorFlow's dtype rules."""
+    wanted = None if dtype is None else as_dtype(dtype)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(value, wanted, op)
+    if not isinstance(value, (list, tuple, range, *_PYTHON_NUMBERS, str, bytes)):
+        return _from_foreign(value, wanted, op)
+    leaves = list(_leaves(value))
+    kinds = set(map(type, leaves))
+    if kinds & {str, bytes}:
+        return _strings(value, kinds, wanted, op)
+    if bool in kinds and len(kinds) > 1:
+        raise ValueError(f"{op}: a list cannot mix bool with {_type_names(kinds - {bool})}.")
+    try:
+        array = np.array(value)
+    except ValueError:
+        raise ValueError(
+            f"{op}: the nested lists are not rectangular, so they are no tensor: {value!r:.200}."
+        ) from None
+    if array.dtype == object:
+        if all(isinstance(leaf, int) for leaf in leaves):
+            raise ValueError(f"{op}: an integer is too large for int64: {value!r:.200}.")
+        raise ValueError(f"{op}: cannot make a tensor of {_type_names(kinds)}: {value!r:.200}.")
+    if wanted is not None:
+        return _fit_python(array, wanted, value, op)
+    if not leaves:
+        return array.astype(np.float32)
+    if kinds <= set(_PYTHON_NUMBERS):
+        return _python_default(array)
+    return _native(array, op)
+
+
+def _python_default(array: Any) -> Any:
+    if array.dtype == np.float64:
+        return array.astype(np.float32)
+    if array.dtype == np.int64 and array.size and _fits_int32(array):
+        return array.astype(np.int32)
+    return array
+
+
+def _fits_int32(array: Any) -> bool:
+    return bool(array.min() >= _INT32.min and array.max() <= _INT32.max)
+
+
+def _fit_python(array: Any, wanted: DType, value: Any, op: str) -> Any:
+    """`array`, made of Python numbers, in the dtype asked for, if that dtype can hold such numbers."""
+    kind = array.dtype.kind
+    fits = {
+        "b": wanted.is_bool,
+        "i": wanted.is_numeric,
+        "u": wanted.is_numeric,
+        "f": wanted.is_floating or wanted.is_complex,
+        "c": wanted.is_complex,
+    }.get(kind, False)
+    if array.size == 0 or fits:
+        if kind in "iu" and wanted.is_integer and array.size:
+            low, high = np.iinfo(wanted.numpy_dtype).min, np.iinfo(wanted.numpy_dtype).max
+            if int(array.min()) < low or int(array.max()) > high:
+                raise DTypeError(f"{op}: {value!r:.200} does not fit into {wanted.name}.")
+        return array.astype(wanted.numpy_dtype)
+    came = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}.get(kind, kind)
+    raise DTypeError(
+        f"{op}: expected values of {wanted.name}, but received {value!r:.200} of type {came!r}. "
+        f"Convert them with tf.cast."
+    )
+
+
+def _from_numpy(value: Any, wanted: DType | None, op: str) -> Any:
+    if value.dtype.kind in "OSU":
+        if value.dtype.kind == "O" and not all(isinstance(v, (str, bytes)) for v in value.flat):
+            raise ValueError(f"{op}: a NumPy array of Python objects cannot become a tensor.")
+        return _encode(value)
+    if wanted is None:
+        return _native(np.array(value), op)
+    return np.array(value, dtype=wanted.numpy_dtype)
+
+
+def _from_foreign(value: Any, wanted: DType | None, op: str) -> Any:
+    """What is neither Python's nor NumPy's: an object that offers an array, or an error."""
+    if value is None:
+        raise ValueError(f"{op}: None is not a value that can become a tensor.")
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        return _from_numpy(np.asarray(value), wanted, op)
+    raise ValueError(
+        f"{op}: cannot make a tensor of a {type(value).__name__}: {value!r:.200}. Expected a number, "
+        "nested lists of numbers, a NumPy array or a tensor."
+    )
+
+
+def _native(array: Any, op: str) -> Any:
+    """`array` in native byte order, if its dtype is one of ours."""
+    return np.asarray(array, dtype=as_dtype(array.dtype).numpy_dtype)
+
+
+def _strings(value: Any, kinds: set[type], wanted: DType | None, op: str) -> Any:
+    if not kinds <= {str, bytes}:
+        raise ValueError(f"{op}: a list cannot mix strings with numbers: {value!r:.200}.")
+    if wanted is not None and wanted is not dtypes.string:
+        raise DTypeError(f"{op}: expected values of {wanted.name}, but received strings.")
+    return _encode(np.array(value, dtype=object))
+
+
+def _encode(array: Any) -> Any:
+    """Text as TensorFlow holds it: bytes in UTF-8, in an array of objects."""
+    result = np.empty(array.shape, dtype=object)
+    result.flat = [v.encode() if isinstance(v, str) else bytes(v) for v in array.flat]
+    return result
+
+
+def _leaves(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        for entry in value:
+            yield from _leaves(entry)
+    else:
+        yield value
+
+
+def holds_tensor(value: Any) -> bool:
+    """Whether `value` is a list or tuple with a tensor (or what stands for one) somewhere inside."""
+    return isinstance(value, (list, tuple)) and any(
+        isinstance(leaf, Tensor) or hasattr(leaf, "_as_tensor") for leaf in _leaves(value)
+    )
+
+
+def _type_names(kinds: set[type]) -> str:
+    return ", ".join(sorted(kind.__name__ for kind in kinds))

@@ -1,0 +1,328 @@
+"""From an op call to a result and a record: the one door for every op.
+
+`active.recorders` are the tapes of this thread that listen now. A call runs the kernel of the op on
+the arrays of its inputs; if one of the inputs has a key, each recorder is offered the call and keeps
+a record if it tracks an input. `unary`, `binary` and `nary` make the callable of an op: the first two
+are `nary` written out for the ops that eager code calls most (on 16 numbers, `binary` adds
+0.5 µs to NumPy's own 0.35 µs, `nary` 1.2 µs).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from . import dtypes
+from .convert import as_tensor, operand
+from .engine import common_engine, engine_of
+from .errors import DTypeError
+from .op import Keep, Op
+from .spec import Spec, spec_of
+from .tensor import Tensor, new_key
+
+_FLOAT32 = np.dtype(np.float32)
+_new = Tensor.__new__
+_NO_PARAMS: dict[str, Any] = {}
+
+
+class Record(NamedTuple):
+    """An executed op: all that the chain rule needs of it, and no more.
+
+    `inputs` and `outputs` are keys of tensors (None for an input that no tape tracks; one key for a
+    single output, a tuple for several). `saved` has a slot for each argument and one for the output:
+    the tensor if a rule needs its values, its Spec if a rule needs only that, else None.
+    """
+
+    op: Op
+    inputs: tuple[int | None, ...]
+    outputs: int | tuple[int, ...]
+    saved: tuple[Any, ...]
+    params: dict[str, Any]
+
+
+class Recorder(Protocol):
+    """What listens to op calls: a tape."""
+
+    tracked: set[int | None]
+    records: list[Any]
+
+
+class _Active(threading.local):
+    def __init__(self) -> None:
+        self.recorders: list[Any] = []
+
+
+active = _Active()
+"""The recorders that listen, for each thread its own."""
+
+
+class _Promotion:
+    numpy = False
+
+
+promotion = _Promotion()
+"""Whether tensors of different dtypes mix by NumPy's promotion (else they do not mix)."""
+
+cast: Callable[[Tensor, Any], Tensor]
+"""Converts a tensor to a dtype; installed by `gradtape.ops`, being an op."""
+
+
+def unary(op: Op) -> Callable[..., Tensor]:
+    """The callable of an elementwise op of one tensor and no static parameters."""
+    kernels = op.kernels
+    allowed = op.dtypes
+    differentiable = op.differentiable
+    keeps_x, keeps_out = (keep is Keep.VALUE for keep in op.plan((True,)))
+
+    def call(x: Any, name: Any = None) -> Tensor:
+        if type(x) is not Tensor:
+            x = as_tensor(x, op=op.name)
+        a = x._array
+        dtype = a.dtype
+        if dtype is not _FLOAT32 and dtype not in allowed:
+            _refuse_dtype(op, x)
+        out = _new(Tensor)
+        out._key = None
+        try:
+            out._array = kernels[type(a)](a)
+        except Exception as error:
+            out._array = _rerun(op, (x,), _NO_PARAMS, error)
+        key = x._key
+        if key is not None and differentiable:
+            for recorder in active.recorders:
+                if key in recorder.tracked:
+                    if out._key is None:
+                        out._key = new_key()
+                    recorder.tracked.add(out._key)
+                    saved = (x if keeps_x else None, out if keeps_out else None)
+                    recorder.records.append((op, (key,), out._key, saved, _NO_PARAMS))
+        return out
+
+    return call
+
+
+def binary(op: Op) -> Callable[..., Tensor]:
+    """The callable of an elementwise, broadcasting op of two tensors and no static parameters."""
+    run = op.builtin or op.run
+    allowed = op.dtypes
+    differentiable = op.differentiable
+    # For each combination of tracked arguments (1: x, 2: y, 3: both), what its rules need the values of.
+    needs = [
+        tuple(keep is Keep.VALUE for keep in op.plan((bool(mask & 1), bool(mask & 2))))
+        for mask in range(4)
+    ]
+
+    def call(x: Any, y: Any, name: Any = None) -> Tensor:
+        if type(x) is not Tensor or type(y) is not Tensor:
+            x, y = _operands(op, x, y)
+        a = x._array
+        b = y._array
+        dtype = a.dtype
+        if dtype is not b.dtype or (dtype is not _FLOAT32 and dtype not in allowed):
+            x, y = _agree(op, [x, y], op.arguments)
+            a = x._array
+            b = y._array
+        out = _new(Tensor)
+        out._key = None
+        try:
+            out._array = c = run(a, b)
+        except Exception as error:
+            out._array = c = _rerun(op, (x, y), _NO_PARAMS, error)
+        kx = x._key
+        ky = y._key
+        if (kx is not None or ky is not None) and differentiable:
+            for recorder in active.recorders:
+                tracked = recorder.tracked
+                mask = (kx in tracked) + 2 * (ky in tracked)
+                if mask:
+                    if out._key is None:
+                        out._key = new_key()
+                    tracked.add(out._key)
+                    keep_x, keep_y, keep_out = needs[mask]
+                    saved = (
+                        x if keep_x else None if not mask & 1 or a.shape == c.shape else spec_of(a),
+                        y if keep_y else None if not mask & 2 or b.shape == c.shape else spec_of(b),
+                        out if keep_out else None,
+                    )
+                    inputs = (kx if mask & 1 else None, ky if mask & 2 else None)
+                    recorder.records.append((op, inputs, out._key, saved, _NO_PARAMS))
+        return out
+
+    return call
+
+
+def nary(op: Op) -> Callable[..., Any]:
+    """The callable of any op: tensors by position, static parameters by keyword."""
+    kernels = op.kernels
+
+    def call(*tensors: Any, **params: Any) -> Any:
+        inputs = _prepare(op, tensors)
+        arrays = [x._array for x in inputs]
+        try:
+            result = kernels[type(arrays[0])](*arrays, **params)
+        except Exception as error:
+            result = _rerun(op, inputs, params, error)
+        outputs = tuple(map(Tensor, result)) if type(result) is tuple else Tensor(result)
+        if op.differentiable:
+            for x in inputs:
+                if x._key is not None:
+                    record(op, inputs, outputs, params)
+                    break
+        return outputs
+
+    return call
+
+
+def record(op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
+    """Offer an executed op to the recorders of this thread."""
+    several = type(outputs) is tuple
+    for recorder in active.recorders:
+        tracked = recorder.tracked
+        keys = tuple([x._key if x._key in tracked else None for x in inputs])
+        wanted = _wanted(op, keys)
+        if True not in wanted:
+            continue
+        for out in outputs if several else (outputs,):
+            if out._key is None:
+                out._key = new_key()
+            if out._array.dtype in dtypes.INEXACT:
+                tracked.add(out._key)
+        out_keys = tuple([out._key for out in outputs]) if several else outputs._key
+        recorder.records.append((op, keys, out_keys, _save(op, wanted, inputs, outputs), params))
+
+
+def _wanted(op: Op, keys: tuple[int | None, ...]) -> tuple[bool, ...]:
+    """For each argument of the op, whether a gradient could flow into it."""
+    if op.variadic:
+        fixed = len(op.arguments) - 1
+        many = next((key for key in keys[fixed:] if key is not None), None)
+        keys = (*keys[:fixed], many)
+    if not op.nondiff:
+        return tuple([key is not None for key in keys])
+    return tuple(
+        [key is not None and a not in op.nondiff for key, a in zip(keys, op.arguments, strict=True)]
+    )
+
+
+def _save(op: Op, wanted: tuple[bool, ...], inputs: Any, outputs: Any) -> tuple[Any, ...]:
+    """What the rules of the wanted arguments need, slot by slot."""
+    fixed = len(op.arguments) - 1
+    slots = (*inputs[:fixed], tuple(inputs[fixed:]), outputs) if op.variadic else (*inputs, outputs)
+    several = type(outputs) is tuple
+    shape = None if several else outputs._array.shape
+    saved: list[Any] = []
+    for value, keep in zip(slots, op.plan(wanted), strict=True):
+        if keep is None:
+            saved.append(None)
+        elif keep is Keep.VALUE:
+            saved.append(value)
+        elif keep is Keep.SPEC:
+            saved.append(_spec(value))
+        else:
+            saved.append(None if value._array.shape == shape else _spec(value))
+    if several and saved[-1] is None:
+        saved[-1] = _spec(outputs)  # zeros for the outputs that nothing used
+    return tuple(saved)
+
+
+def _spec(value: Any) -> Any:
+    return tuple(map(_spec, value)) if type(value) is tuple else spec_of(value._array)
+
+
+def _prepare(op: Op, tensors: Any) -> Any:
+    """The arguments as tensors, those that must agree in dtype agreeing."""
+    positions = op.alike_of(tensors)
+    dtype = None
+    for i in positions:
+        x = tensors[i]
+        if type(x) is not Tensor or (dtype is not None and x._array.dtype is not dtype):
+            break
+        dtype = x._array.dtype
+    else:
+        if (dtype is None or dtype in op.dtypes) and all([type(x) is Tensor for x in tensors]):
+            return tensors
+    inputs = list(tensors)
+    matched = _agree(op, [tensors[i] for i in positions], [op.names_of(tensors)[i] for i in positions])
+    for i, x in zip(positions, matched, strict=True):
+        inputs[i] = x
+    return [x if type(x) is Tensor else as_tensor(x, op=op.name) for x in inputs]
+
+
+def _operands(op: Op, x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Both as tensors; a plain value takes the dtype of the tensor it meets."""
+    if not isinstance(x, Tensor) and hasattr(x, "_as_tensor"):
+        x = x._as_tensor()
+    if isinstance(x, Tensor):
+        return x, y if isinstance(y, Tensor) else operand(y, x._array.dtype, op.name)
+    if not isinstance(y, Tensor) and hasattr(y, "_as_tensor"):
+        y = y._as_tensor()
+    if isinstance(y, Tensor):
+        return operand(x, y._array.dtype, op.name), y
+    x = as_tensor(x, op=op.name)
+    return x, operand(y, x._array.dtype, op.name)
+
+
+def _agree(op: Op, values: list[Any], names: Any) -> list[Tensor]:
+    """`values` as tensors of one dtype that the op takes, or a DTypeError."""
+    if not values:
+        return []
+    values = [v._as_tensor() if hasattr(v, "_as_tensor") else v for v in values]
+    first = next((v for v in values if isinstance(v, Tensor)), None)
+    if first is None:
+        first = values[0] = as_tensor(values[0], op=op.name)
+    dtype = first._array.dtype
+    tensors = [v if isinstance(v, Tensor) else operand(v, dtype, op.name) for v in values]
+    if any(t._array.dtype != dtype for t in tensors):
+        if not promotion.numpy:
+            _refuse_mixed(op, names, tensors)
+        common = np.result_type(*(t._array.dtype for t in tensors))
+        tensors = [t if t._array.dtype == common else cast(t, common) for t in tensors]
+    for name, t in zip(names, tensors, strict=True):
+        if t._array.dtype not in op.dtypes:
+            _refuse_dtype(op, t, name)
+    return tensors
+
+
+def _refuse_mixed(op: Op, names: Any, tensors: list[Tensor]) -> None:
+    first = tensors[0]
+    name, other = next(
+        (n, t) for n, t in zip(names, tensors, strict=True) if t.dtype is not first.dtype
+    )
+    raise DTypeError(
+        f"{op.name}: `{names[0]}` is {first.dtype.name} and `{name}` is {other.dtype.name}; tensors of "
+        f"different dtypes do not mix. Cast one of them, e.g. tf.cast({name}, tf.{first.dtype.name})."
+    )
+
+
+def _refuse_dtype(op: Op, x: Tensor, name: str | None = None) -> None:
+    taken = ", ".join(d.name for d in dtypes.ALL if d.numpy_dtype in op.dtypes)
+    raise DTypeError(
+        f"{op.name}: `{name or op.arguments[0]}` is {x.dtype.name}, and the op takes {taken}. Convert it "
+        f"with tf.cast."
+    )
+
+
+def _rerun(op: Op, inputs: Any, params: dict[str, Any], error: Exception) -> Any:
+    """The kernel raised, or is not bound yet: run it on the engine it should have, or say what is wrong.
+
+    Overflow and division by zero give Inf and NaN without a word. NumPy's RuntimeWarning about them
+    arrives here as an exception where the user has turned warnings into errors.
+    """
+    arrays = [x._array for x in inputs]
+    kind = type(arrays[0])
+    engine = common_engine(arrays)
+    if kind not in op.kernels:
+        op.kernels[kind] = op.on(engine_of(kind))
+    elif isinstance(error, RuntimeWarning):
+        with np.errstate(all="ignore"):
+            return op.on(engine)(*arrays, **params)
+    elif engine is engine_of(kind):
+        op.explain(inputs, params, error)
+        raise error
+    try:
+        return op.on(engine)(*arrays, **params)
+    except Exception as again:
+        return _rerun(op, inputs, params, again)

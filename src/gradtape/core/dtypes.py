@@ -1,0 +1,153 @@
+"""DType: TensorFlow's names for the element types, each standing for one NumPy dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from .errors import DTypeError
+
+
+class DType:
+    """An element type: `gradtape.float32` and its siblings. Equal to its NumPy dtype and its name."""
+
+    __slots__ = ("is_complex", "is_floating", "is_integer", "name", "numpy_dtype", "size")
+
+    name: str
+    numpy_dtype: np.dtype[Any]
+
+    def __init__(self, name: str, numpy_dtype: Any) -> None:
+        self.name = name
+        self.numpy_dtype = np.dtype(numpy_dtype)
+        self.size = self.numpy_dtype.itemsize
+        kind = self.numpy_dtype.kind
+        # ml_dtypes' float types have kind "V" or "f", depending on the type.
+        self.is_floating = kind == "f" or name in ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+        self.is_complex = kind == "c"
+        self.is_integer = kind in "iu"
+
+    @property
+    def as_numpy_dtype(self) -> Any:
+        return self.numpy_dtype.type
+
+    @property
+    def is_bool(self) -> bool:
+        return self.name == "bool"
+
+    @property
+    def is_unsigned(self) -> bool:
+        return self.numpy_dtype.kind == "u"
+
+    @property
+    def is_numeric(self) -> bool:
+        return self.is_floating or self.is_complex or self.is_integer
+
+    @property
+    def base_dtype(self) -> DType:
+        return self
+
+    @property
+    def real_dtype(self) -> DType:
+        """The dtype of the real and imaginary parts; itself for a real dtype."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    @property
+    def min(self) -> Any:
+        return self._limits().min
+
+    @property
+    def max(self) -> Any:
+        return self._limits().max
+
+    def _limits(self) -> Any:
+        if self.is_floating:
+            return ml_dtypes.finfo(self.numpy_dtype)
+        if self.is_integer:
+            return np.iinfo(self.numpy_dtype)
+        raise TypeError(f"{self!r} has no smallest and largest value.")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        return self == other
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self is other
+        if other is None:
+            return False
+        try:
+            return self is as_dtype(other)
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.numpy_dtype)
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+    def __str__(self) -> str:
+        return f"<dtype: '{self.name}'>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+
+float16 = half = DType("float16", np.float16)
+float32 = DType("float32", np.float32)
+float64 = double = DType("float64", np.float64)
+bfloat16 = DType("bfloat16", ml_dtypes.bfloat16)
+complex64 = DType("complex64", np.complex64)
+complex128 = DType("complex128", np.complex128)
+int8 = DType("int8", np.int8)
+int16 = DType("int16", np.int16)
+int32 = DType("int32", np.int32)
+int64 = DType("int64", np.int64)
+uint8 = DType("uint8", np.uint8)
+uint16 = DType("uint16", np.uint16)
+uint32 = DType("uint32", np.uint32)
+uint64 = DType("uint64", np.uint64)
+bool_ = DType("bool", np.bool_)
+string = DType("string", np.object_)
+
+ALL = (
+    float16, float32, float64, bfloat16, complex64, complex128, int8, int16, int32, int64,
+    uint8, uint16, uint32, uint64, bool_, string,
+)  # fmt: skip
+
+_BY_NUMPY = {dtype.numpy_dtype: dtype for dtype in ALL}
+_BY_NAME = {dtype.name: dtype for dtype in ALL} | {"half": float16, "double": float64}
+_BY_PYTHON: dict[Any, DType] = {
+    float: float32, int: int32, bool: bool_, complex: complex128, str: string, bytes: string,
+}  # fmt: skip
+
+FLOATING = frozenset(dtype.numpy_dtype for dtype in ALL if dtype.is_floating)
+COMPLEX = frozenset(dtype.numpy_dtype for dtype in ALL if dtype.is_complex)
+INTEGER = frozenset(dtype.numpy_dtype for dtype in ALL if dtype.is_integer)
+BOOL = frozenset([bool_.numpy_dtype])
+INEXACT = FLOATING | COMPLEX
+NUMERIC = INEXACT | INTEGER
+REAL = FLOATING | INTEGER
+ANY = frozenset(_BY_NUMPY)
+
+
+def as_dtype(value: Any) -> DType:
+    """The DType for a DType, a NumPy dtype or scalar type, a Python type or a name."""
+    if isinstance(value, DType):
+        return value
+    found = _BY_NAME.get(value) if isinstance(value, str) else _BY_PYTHON.get(value)
+    if found is None:
+        try:
+            found = _BY_NUMPY.get(np.dtype(value).newbyteorder("="))
+        except TypeError:
+            found = None
+    if found is None:
+        names = ", ".join(dtype.name for dtype in ALL)
+        raise DTypeError(f"as_dtype: {value!r} is not a dtype of gradtape. There are: {names}.")
+    return found
+
+
+def of_numpy(numpy_dtype: np.dtype[Any]) -> DType:
+    """The DType of an array's dtype (which is one of ours already)."""
+    return _BY_NUMPY.get(numpy_dtype) or as_dtype(numpy_dtype)

@@ -1,0 +1,64 @@
+"""Engine: an array library, and the few functions that it does its own way.
+
+A kernel is written once, against `xp`: the engine of its arrays. `xp.sin` is the library's own `sin`
+unless the engine defines one. The engines themselves live in `gradtape.engines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Engine:
+    """The namespace that kernels are written against."""
+
+    name: str
+
+    def __init__(self, namespace: Any) -> None:
+        self._namespace = namespace
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._namespace, name)
+        setattr(self, name, value)  # found once, an ordinary attribute ever after
+        return value
+
+    def __repr__(self) -> str:
+        return f"<engine {self.name}>"
+
+
+_claims: list[tuple[Callable[[type], bool], Callable[[], Engine]]] = []
+_engines: dict[type, Engine] = {}
+
+
+def register_engine(claims: Callable[[type], bool], load: Callable[[], Engine]) -> None:
+    """Let `load()` supply the engine for the array types that `claims` accepts."""
+    _claims.append((claims, load))
+
+
+def engine_of(array_type: type) -> Engine:
+    """The engine that owns arrays of this type."""
+    engine = _engines.get(array_type)
+    if engine is None:
+        for claims, load in _claims:
+            if claims(array_type):
+                engine = _engines[array_type] = load()
+                break
+        else:
+            raise TypeError(f"No engine of gradtape holds arrays of type {array_type.__name__}.")
+    return engine
+
+
+def common_engine(arrays: Any) -> Engine:
+    """The engine that runs an op on `arrays`: that of the first array that is not NumPy's."""
+    chosen: Engine | None = None
+    for array in arrays:
+        engine = engine_of(type(array))
+        if engine.name != "numpy":
+            return engine
+        chosen = engine
+    return chosen if chosen is not None else _default_engine()
+
+
+def _default_engine() -> Engine:
+    return _claims[0][1]()

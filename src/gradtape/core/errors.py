@@ -1,0 +1,57 @@
+"""The exceptions of gradtape.
+
+    Error(Exception)                              everything raised on purpose by gradtape's own checks
+    └── OpError                                   an op refused its arguments (TensorFlow: errors.OpError)
+        ├── InvalidArgumentError(ValueError)      TensorFlow's class for bad values, shapes and dtypes
+        │   ├── ShapeError                        shapes do not fit
+        │   └── DTypeError(TypeError)             dtypes do not fit
+        ├── NotFoundError(LookupError)
+        ├── OutOfRangeError(IndexError)
+        └── UnimplementedError(NotImplementedError)
+    NoGradientError(Error, LookupError)           an op on the path has no gradient rule
+
+Each is also the built-in exception that a Python programmer would expect, so `except ValueError`
+catches a wrong shape. A message says which op or argument, what was expected, what came, what to do.
+"""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """Base of the exceptions that gradtape raises on purpose."""
+
+
+class OpError(Error):
+    """An op refused its arguments."""
+
+    @property
+    def message(self) -> str:
+        return str(self)
+
+
+class InvalidArgumentError(OpError, ValueError):
+    """An argument has a value, a shape or a dtype that the op cannot take."""
+
+
+class ShapeError(InvalidArgumentError):
+    """The shapes of the arguments do not fit together."""
+
+
+class DTypeError(InvalidArgumentError, TypeError):
+    """The dtypes of the arguments do not fit together, or the op does not take this one."""
+
+
+class NotFoundError(OpError, LookupError):
+    """Something named in the arguments does not exist."""
+
+
+class OutOfRangeError(OpError, IndexError):
+    """An index lies outside of what it indexes."""
+
+
+class UnimplementedError(OpError, NotImplementedError):
+    """A case of the op that does not exist here."""
+
+
+class NoGradientError(Error, LookupError):
+    """The path from target to source leads through an op without a gradient rule."""

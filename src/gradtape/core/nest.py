@@ -1,0 +1,121 @@
+"""Nested structures: lists, tuples, named tuples and dicts, to any depth, with leaves.
+
+TensorFlow's rules: a dict is flattened in the order of its sorted keys and comes back in its own
+order; `None` and everything that is not one of these containers is a leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+
+def is_nested(structure: Any) -> bool:
+    return isinstance(structure, (list, tuple, Mapping)) and not _is_shape(structure)
+
+
+def flatten(structure: Any) -> list[Any]:
+    """The leaves of `structure`, in order.
+
+    >>> flatten({"b": 1, "a": [2, (3, None)]})
+    [2, 3, None, 1]
+    """
+    if not is_nested(structure):
+        return [structure]
+    leaves: list[Any] = []
+    _flatten_into(structure, leaves)
+    return leaves
+
+
+def _flatten_into(structure: Any, leaves: list[Any]) -> None:
+    for child in _children(structure):
+        if is_nested(child):
+            _flatten_into(child, leaves)
+        else:
+            leaves.append(child)
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Any) -> Any:
+    """`flat_sequence` in the shape of `structure`; the inverse of `flatten`.
+
+    >>> pack_sequence_as({"b": 0, "a": [0, 0]}, [1, 2, 3])
+    {'b': 3, 'a': [1, 2]}
+    """
+    flat_sequence = list(flat_sequence)
+    count = len(flatten(structure))
+    if count != len(flat_sequence):
+        raise ValueError(
+            f"pack_sequence_as: the structure has {count} leaves, and `flat_sequence` has "
+            f"{len(flat_sequence)}: {flat_sequence!r}."
+        )
+    return _pack(structure, iter(flat_sequence))
+
+
+def map_structure(fn: Callable[..., Any], *structures: Any) -> Any:
+    """`fn` applied to the corresponding leaves of `structures`, which must be nested alike."""
+    if not structures:
+        raise ValueError("map_structure: at least one structure is needed.")
+    for other in structures[1:]:
+        assert_same_structure(structures[0], other)
+    columns = zip(*map(flatten, structures), strict=True)
+    return _pack(structures[0], iter([fn(*leaves) for leaves in columns]))
+
+
+def assert_same_structure(nest1: Any, nest2: Any) -> None:
+    """Raise unless both are nested alike: ValueError for other nesting, TypeError for other types."""
+    if is_nested(nest1) != is_nested(nest2):
+        raise ValueError(
+            f"The two structures are not nested alike: {nest1!r} and {nest2!r}. One is a leaf where "
+            "the other is a container."
+        )
+    if not is_nested(nest1):
+        return
+    if isinstance(nest1, Mapping) != isinstance(nest2, Mapping) or (
+        not isinstance(nest1, Mapping) and type(nest1) is not type(nest2)
+    ):
+        raise TypeError(
+            f"The two structures are made of different types: {type(nest1).__name__} and "
+            f"{type(nest2).__name__}."
+        )
+    if isinstance(nest1, Mapping) and set(nest1) != set(nest2):
+        raise ValueError(f"The two dicts have different keys: {list(nest1)} and {list(nest2)}.")
+    if len(nest1) != len(nest2):
+        raise ValueError(
+            f"The two structures have different numbers of elements: {len(nest1)} and {len(nest2)}."
+        )
+    for child1, child2 in zip(_children(nest1), _children(nest2), strict=True):
+        assert_same_structure(child1, child2)
+
+
+def _is_shape(structure: Any) -> bool:
+    return hasattr(structure, "as_list")  # a TensorShape is a tuple, and a leaf
+
+
+def _children(structure: Any) -> Any:
+    if isinstance(structure, Mapping):
+        return [structure[key] for key in _sorted_keys(structure)]
+    return structure
+
+
+def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError(
+            f"The keys of a dict in a nested structure must be sortable, and {list(mapping)!r} are not."
+        ) from None
+
+
+def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+    if not is_nested(structure):
+        return next(leaves)
+    if isinstance(structure, Mapping):
+        values = {key: _pack(structure[key], leaves) for key in _sorted_keys(structure)}
+        in_order = {key: values[key] for key in structure}
+        return in_order if type(structure) is dict else type(structure)(in_order)  # type: ignore[call-arg]
+    children = [_pack(child, leaves) for child in structure]
+    if isinstance(structure, list):
+        return children
+    if hasattr(structure, "_fields"):
+        return type(structure)(*children)
+    return tuple(children)

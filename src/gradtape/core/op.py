@@ -1,0 +1,258 @@
+"""Op: a kernel and its rules, declared whole in one place; the declarator `op`; the registry.
+
+The signature of a kernel is the op's schema: after `xp`, the engine of the arrays, positional
+parameters are tensors and keyword-only parameters are static. A rule is a function whose parameters
+are named after what it needs: `g` (the cotangent of the output) first, then `out`, tensor arguments and
+static parameters. The rule of a variadic argument (`*values`, the last) begins with `g, index`: it
+serves each of the tensors, and `index` says which; `values` is the tuple of all. What no rule names is not kept on a tape; a tensor annotated `Spec` in a rule is
+kept as its shape and dtype only.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from functools import partial
+from itertools import chain, count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import dtypes as dt
+from .engine import Engine
+from .errors import Error, InvalidArgumentError, NoGradientError
+from .spec import spec_of
+
+registry: dict[str, Op] = {}
+
+
+class Keep(Enum):
+    """What a rule needs of an argument or output."""
+
+    VALUE = "value"
+    SPEC = "spec"
+    SPEC_IF_BROADCAST = "spec if broadcast"  # only when its shape is not that of the output
+
+
+class Rule(NamedTuple):
+    """A gradient rule: `pull(g, saved, params)`, and what it needs to find in `saved`, slot by slot."""
+
+    pull: Callable[[Any, Any, Any], Any]
+    keeps: dict[int, Keep]
+
+
+class Op:
+    """One differentiable (or not) operation. Made by `op` and by the families in `ops/_family.py`."""
+
+    def __init__(
+        self,
+        kernel: Callable[..., Any],
+        *,
+        nondiff: Iterable[str] | str = (),
+        zero: Iterable[str] | str = (),
+        dtypes: frozenset[np.dtype[Any]] = dt.ANY,
+        samples: Callable[[Any], list[Any]] | None = None,
+        reference: Callable[..., Any] | None = None,
+        passes_slices: bool = False,
+        fills_missing: bool = True,
+        builtin: Callable[..., Any] | None = None,
+        domain: dict[str, Any] | None = None,
+        result: Callable[[np.dtype[Any]], Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.name = name or kernel.__name__.strip("_")
+        self.kernel = kernel
+        self.builtin = builtin  # does what the kernel does, on every engine, without a Python call
+        self.doc = inspect.getdoc(kernel) or ""
+        parameters = list(inspect.signature(kernel).parameters.values())
+        self.takes_engine = bool(parameters) and parameters[0].name == "xp"
+        parameters = parameters[self.takes_engine :]
+        self.variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        self.arguments = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
+        self.static = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+        self.slots = (*self.arguments, "out")
+        every = self.arguments
+        self.nondiff = frozenset(every if nondiff == "all" else _names(nondiff))
+        self.zero = frozenset(every if zero == "all" else _names(zero))
+        self._check_names(self.nondiff | self.zero, self.arguments)
+        self.dtypes = dtypes
+        self.alike = tuple(i for i, a in enumerate(self.arguments) if a not in self.nondiff)
+        self.samples = samples
+        self.reference = reference
+        self.passes_slices = passes_slices  # its rule takes IndexedSlices as `g`
+        self.fills_missing = fills_missing  # cotangents of unused outputs come as zeros, not None
+        self.domain = domain or {}  # for each argument, the interval its test inputs come from
+        self._check_names(self.domain, self.arguments)
+        self.result = result or (lambda dtype: dtype)  # dtype of the result from that of the arguments
+        self.differentiable = self.nondiff != frozenset(self.arguments)
+        self.call: Callable[..., Any]
+        self.rules: dict[str, Rule] = {}
+        self.kernels: dict[type, Callable[..., Any]] = {}  # bound to the engine of an array type
+        self.batch_rule: Callable[..., Any] | None = None
+        self.spec_rule: Callable[..., Any] | None = None
+        self._plans: dict[Any, tuple[Keep | None, ...]] = {}
+        self.pulls = self._collect_pulls()
+        if self.name in registry:
+            raise TypeError(f"There is an op {self.name!r} already.")
+        registry[self.name] = self
+
+    # Declaring the rules
+
+    def vjp(self, argument: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Declare the gradient with respect to `argument`: a function of `g` and what it names."""
+        self._check_names([argument], self.arguments)
+
+        def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.set_rule(argument, self.make_rule(function, self.is_variadic(argument)))
+            return function
+
+        return declare
+
+    def batch(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Declare the op on arguments of which those named in `batched` have a batch axis, axis 0."""
+        self.batch_rule = function
+        return function
+
+    def spec(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Declare shape and dtype of the outputs, and the errors of arguments that do not fit."""
+        self.spec_rule = function
+        return function
+
+    def make_rule(self, function: Callable[..., Any], variadic: bool = False) -> Rule:
+        """`function`, that names what it needs, as a Rule."""
+        parameters = inspect.signature(function).parameters
+        given = ("g", "index") if variadic else ("g",)
+        self._check_names(parameters, (*given, *self.slots, *self.static))
+        if tuple(parameters)[: len(given)] != given:
+            raise TypeError(f"{self.name}: a rule begins with the parameters {', '.join(given)}.")
+        tensors = [p for p in parameters.values() if p.name in self.slots]
+        keeps = {self.slots.index(p.name): Keep.SPEC if _is_spec(p) else Keep.VALUE for p in tensors}
+        static = tuple(name for name in parameters if name in self.static)
+        return Rule(_pull(function, tuple(keeps), static, variadic), keeps)
+
+    def set_rule(self, argument: str, rule: Rule) -> None:
+        self.rules[argument] = rule
+        self.pulls = self._collect_pulls()
+        self._plans.clear()
+
+    def is_variadic(self, argument: str) -> bool:
+        return self.variadic and argument == self.arguments[-1]
+
+    def _check_names(self, names: Iterable[str], known: Iterable[str]) -> None:
+        for name in names:
+            if name not in known:
+                raise TypeError(f"{self.name} has no argument {name!r}; it has {', '.join(known)}.")
+
+    # Running
+
+    def on(self, engine: Engine) -> Callable[..., Any]:
+        """The kernel on this engine."""
+        if self.builtin is not None:
+            return self.builtin
+        return partial(self.kernel, engine) if self.takes_engine else self.kernel
+
+    def run(self, *arrays: Any, **params: Any) -> Any:
+        """The kernel on the engine of the first array."""
+        return self.kernels[type(arrays[0])](*arrays, **params)
+
+    def plan(self, tracked: Any) -> tuple[Keep | None, ...]:
+        """What to keep for each slot when `tracked` says of each argument whether a tape tracks it."""
+        found = self._plans.get(tracked)
+        if found is None:
+            keeps: dict[int, Keep] = {}
+            for argument, wanted in zip(self.arguments, tracked, strict=True):
+                if wanted and argument in self.rules:
+                    for slot, keep in self.rules[argument].keeps.items():
+                        if keeps.get(slot) is not Keep.VALUE:
+                            keeps[slot] = keep
+            found = self._plans[tracked] = tuple(keeps.get(i) for i in range(len(self.slots)))
+        return found
+
+    def _collect_pulls(self) -> Iterable[Callable[[Any, Any, Any], Any]]:
+        """The gradient rule of each input; one without a rule raises when it is asked for."""
+        pulls = [
+            self.rules[a].pull if a in self.rules else partial(self._no_rule, a) for a in self.arguments
+        ]
+        return _VariadicPulls(pulls) if self.variadic else tuple(pulls)
+
+    def _no_rule(self, argument: str, *unused: Any) -> Any:
+        if argument in self.nondiff:
+            return None
+        known = ", ".join(f"`{name}`" for name in self.rules) or "no argument"
+        raise NoGradientError(
+            f"{self.name}: no gradient rule with respect to `{argument}` (rules exist for: {known}). "
+            f"Pass stop_gradient({argument}) if its gradient is not wanted, or give the op a rule with "
+            f'@{self.name}.vjp("{argument}").'
+        )
+
+    def explain(self, inputs: Any, params: Any, error: Exception) -> None:
+        """Raise what `error`, raised by the kernel, means in the words of the op."""
+        if isinstance(error, Error):
+            raise error
+        if self.spec_rule is not None:
+            self.spec_rule(*(spec_of(x._array) for x in inputs), **params)
+        if not isinstance(error, (ValueError, TypeError, LookupError, ArithmeticError)):
+            raise error
+        came = [f"{n}: {spec_of(x._array)}" for n, x in zip(self.names_of(inputs), inputs, strict=True)]
+        came += [f"{name}={value!r}" for name, value in params.items()]
+        raise InvalidArgumentError(f"{self.name}: {error}. Received: {', '.join(came)}.") from error
+
+    def names_of(self, inputs: Any) -> list[str]:
+        """The names of the arguments, one for each input: those of a variadic argument are numbered."""
+        if not self.variadic:
+            return list(self.arguments)
+        *fixed, last = self.arguments
+        return [*fixed, *(f"{last}[{i}]" for i in range(len(inputs) - len(fixed)))]
+
+    def alike_of(self, inputs: Any) -> Iterable[int]:
+        """The positions of the inputs that must agree in dtype."""
+        if not self.variadic:
+            return self.alike
+        fixed = len(self.arguments) - 1
+        many = range(fixed, len(inputs)) if fixed in self.alike else ()
+        return (*(i for i in self.alike if i < fixed), *many)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}({', '.join((*self.arguments, *self.static))})>"
+
+
+class _VariadicPulls:
+    """The rules of an op with a variadic argument: one for each input, however many there are."""
+
+    def __init__(self, pulls: list[Callable[..., Any]]) -> None:
+        *self._fixed, self._variadic = pulls
+
+    def __iter__(self) -> Iterator[Callable[[Any, Any, Any], Any]]:
+        return chain(self._fixed, (partial(self._variadic, index) for index in count()))
+
+
+def _names(names: Iterable[str] | str) -> list[str]:
+    return names.replace(",", " ").split() if isinstance(names, str) else list(names)
+
+
+def _is_spec(parameter: inspect.Parameter) -> bool:
+    return getattr(parameter.annotation, "__name__", parameter.annotation) == "Spec"
+
+
+def _pull(
+    function: Callable[..., Any], slots: tuple[int, ...], static: tuple[str, ...], variadic: bool
+) -> Callable[..., Any]:
+    """`function(g, <slots of saved>, <static parameters>)` as a function of (g, saved, params)."""
+    if variadic:
+        return lambda index, g, saved, params: function(
+            g, index, *[saved[i] for i in slots], **{name: params[name] for name in static}
+        )
+    if static:
+        return lambda g, saved, params: function(
+            g, *[saved[i] for i in slots], **{name: params[name] for name in static}
+        )
+    match slots:
+        case ():
+            return lambda g, saved, params: function(g)
+        case (i,):
+            return lambda g, saved, params: function(g, saved[i])
+        case (i, j):
+            return lambda g, saved, params: function(g, saved[i], saved[j])
+        case _:
+            return lambda g, saved, params: function(g, *[saved[i] for i in slots])

@@ -1,0 +1,143 @@
+"""TensorShape: the shape of a tensor, a tuple of ints with TensorFlow's extra methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, SupportsIndex
+
+
+class TensorShape(tuple[Any, ...]):
+    """A tuple of dimensions. `None` stands for an unknown one, `TensorShape(None)` for unknown rank."""
+
+    _unknown = False
+
+    @classmethod
+    def of(cls, dims: tuple[int, ...]) -> TensorShape:
+        """The shape of an array: its dimensions are ints already."""
+        return tuple.__new__(cls, dims)
+
+    def __new__(cls, dims: Iterable[Any] | int | None = ()) -> TensorShape:
+        if dims is None:
+            entries: tuple[Any, ...] = ()
+        elif isinstance(dims, int):
+            entries = (dims,)
+        else:
+            entries = tuple(None if d is None or d == -1 else int(d) for d in dims)
+        self = super().__new__(cls, entries)
+        if dims is None or (isinstance(dims, TensorShape) and dims._unknown):
+            self._unknown = True
+        return self
+
+    @property
+    def rank(self) -> int | None:
+        return None if self._unknown else tuple.__len__(self)
+
+    ndims = rank
+
+    @property
+    def dims(self) -> list[Any] | None:
+        return None if self._unknown else list(self)
+
+    def as_list(self) -> list[Any]:
+        self._require_rank("as_list()")
+        return list(self)
+
+    def num_elements(self) -> int | None:
+        return math.prod(self) if self.is_fully_defined() else None
+
+    def is_fully_defined(self) -> bool:
+        return not self._unknown and None not in tuple(self)
+
+    def assert_is_fully_defined(self) -> None:
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined.")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether some fully defined shape matches both."""
+        other = TensorShape(other)
+        if self._unknown or other._unknown:
+            return True
+        return len(self) == len(other) and all(
+            a is None or b is None or a == b for a, b in zip(self, other, strict=True)
+        )
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible.")
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """The shape that knows what either knows."""
+        other = TensorShape(other)
+        self.assert_is_compatible_with(other)
+        if self._unknown:
+            return other
+        if other._unknown:
+            return self
+        return TensorShape(a if a is not None else b for a, b in zip(self, other, strict=True))
+
+    def concatenate(self, other: Any) -> TensorShape:
+        other = TensorShape(other)
+        if self._unknown or other._unknown:
+            return TensorShape(None)
+        return TensorShape((*self, *other))
+
+    def with_rank(self, rank: int) -> TensorShape:
+        if self._unknown:
+            return TensorShape([None] * rank)
+        if len(self) != rank:
+            raise ValueError(f"Shape {self} must have rank {rank}.")
+        return self
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return TensorShape(other).concatenate(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        self._require_rank("indexing")
+        entry = super().__getitem__(index)
+        return TensorShape(entry) if isinstance(index, slice) else entry
+
+    def __len__(self) -> int:
+        self._require_rank("len()")
+        return super().__len__()
+
+    def __bool__(self) -> bool:
+        return not self._unknown
+
+    def __eq__(self, other: object) -> bool:
+        if other is None:
+            return self._unknown
+        if not isinstance(other, (tuple, list)):
+            return False
+        unknown = isinstance(other, TensorShape) and other._unknown
+        return self._unknown == unknown and tuple(self) == tuple(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+    def __repr__(self) -> str:
+        return f"TensorShape({None if self._unknown else list(self)})"
+
+    def __str__(self) -> str:
+        if self._unknown:
+            return "<unknown>"
+        return f"({', '.join(map(str, self))}{',' if len(self) == 1 else ''})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (None if self._unknown else tuple(self),)
+
+    def count(self, value: Any, /) -> int:
+        return tuple(self).count(value)
+
+    def index(self, value: Any, start: SupportsIndex = 0, stop: SupportsIndex = 2**31, /) -> int:
+        return tuple(self).index(value, start, stop)
+
+    def _require_rank(self, use: str) -> None:
+        if self._unknown:
+            raise ValueError(f"{use} needs a known rank, and the rank of this shape is unknown.")

@@ -1,0 +1,185 @@
+"""Tensor: an immutable array with an identity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import dtypes
+from .dtypes import DType
+from .shape import TensorShape
+
+new_key = count(1).__next__
+"""The next number by which tapes know a tensor or a variable. Numbers grow with time."""
+
+
+class Tensor:
+    """An array of one engine, never written to after it was made.
+
+    Tapes know tensors by number: `_key` is None until a tape tracks this one. An op whose inputs have
+    no keys need not look for tapes at all. The operators are installed by `gradtape.ops`.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_key")
+
+    _array: Any
+    _key: int | None
+
+    __array_priority__ = 100  # ndarray + Tensor is left to Tensor.__radd__
+
+    def __init__(self, array: Any, key: int | None = None) -> None:
+        self._array = array
+        self._key = key
+
+    @property
+    def dtype(self) -> DType:
+        return dtypes.of_numpy(self._array.dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape.of(self._array.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self._array.shape)
+
+    @property
+    def name(self) -> str:
+        return f"tensor_{id(self):x}:0"
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._array.nbytes)
+
+    @property
+    def device(self) -> str:
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        self.shape.assert_is_compatible_with(shape)
+
+    def numpy(self) -> Any:
+        """The values as a NumPy array of your own, or as a NumPy scalar for a tensor of rank 0."""
+        array = np.asarray(self._array)
+        return array.copy() if array.ndim else array[()]
+
+    def ref(self) -> Reference:
+        """A hashable stand-in for this very tensor, for use in sets and as a key of dicts."""
+        return Reference(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = np.asarray(self._array)
+        if copy or (dtype is not None and np.dtype(dtype) != array.dtype):
+            return np.array(array, dtype=dtype)
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
+    def __len__(self) -> int:
+        if not self._array.shape:
+            raise TypeError("A tensor of rank 0 has no len(). Its value is float(x) or x.numpy().")
+        return int(self._array.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.shape:
+            raise TypeError("A tensor of rank 0 cannot be iterated over.")
+        return (self[i] for i in range(self._array.shape[0]))
+
+    def __bool__(self) -> bool:
+        if self._array.size != 1:
+            raise ValueError(
+                f"The truth value of a tensor of shape {self.shape} is ambiguous. Use reduce_any(x) or "
+                "reduce_all(x)."
+            )
+        return bool(self._array)
+
+    def __float__(self) -> float:
+        return float(self._scalar("float()"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex()"))
+
+    def __index__(self) -> int:
+        if self._array.dtype not in dtypes.INTEGER:
+            raise TypeError(f"Only integer tensors can be used as an index, not {self.dtype.name}.")
+        return int(self._scalar("An index"))
+
+    def _scalar(self, use: str) -> Any:
+        array = np.asarray(self._array)
+        if array.size != 1:
+            raise TypeError(f"{use} needs a tensor of one element, and this has shape {self.shape}.")
+        return array.reshape(())[()]
+
+    def __format__(self, spec: str) -> str:
+        if spec and not self._array.shape:
+            return format(self.numpy(), spec)
+        return format(str(self), spec)
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={numpy_text(self)}>"
+
+    def __str__(self) -> str:
+        values = np.array2string(np.asarray(self._array)) if self._array.shape else str(self.numpy())
+        return f"tf.Tensor({values}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return Tensor(self._array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tensor, (np.asarray(self._array),)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(
+            "A tensor is immutable and does not support item assignment. Use "
+            "tensor_scatter_nd_update(x, indices, updates), or a Variable and its assign()."
+        )
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            "Tensor is unhashable, because == compares element by element. Use x.ref() as the key."
+        )
+
+    if TYPE_CHECKING:
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+
+
+class Reference:
+    """A hashable reference to a tensor or a variable: equal for the same object only."""
+
+    __slots__ = ("_object",)
+
+    def __init__(self, referred: Any) -> None:
+        self._object = referred
+
+    def deref(self) -> Any:
+        return self._object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._object is other._object
+
+    def __hash__(self) -> int:
+        return id(self._object)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._object!r}>"
+
+
+def numpy_text(value: Any) -> str:
+    """The values as `repr` shows them: NumPy's own text, a bare number for rank 0."""
+    array = np.asarray(value)
+    return repr(array) if array.ndim else str(array[()])

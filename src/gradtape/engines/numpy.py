@@ -1,0 +1,117 @@
+"""The default engine: NumPy, with SciPy for what NumPy does not have (imported on first use)."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..core.engine import Engine
+from ..core.errors import InvalidArgumentError
+from ._einsum import einsum
+
+
+class NumpyEngine(Engine):
+    name = "numpy"
+
+    getitem = staticmethod(operator.getitem)
+
+    def index_add(self, shape: Any, key: Any, updates: Any, unique: bool = False) -> Any:
+        """Zeros of `shape` with `updates` added at `[key]`; repeated indices add up, unless `unique`.
+
+        Arrays in `key` go by the flat positions that they select: `np.add.at` takes 1 ns for an
+        element of a flat array, 15 ns in any other case.
+        """
+        if unique or not any(np.ndim(entry) for entry in key):
+            result = np.zeros(shape, updates.dtype)
+            result[key] = updates
+            return result
+        positions = np.arange(math.prod(shape)).reshape(shape)[key]
+        return self.rows_add(math.prod(shape), positions.reshape(-1), updates.reshape(-1)).reshape(shape)
+
+    def index_set(self, array: Any, key: Any, updates: Any) -> Any:
+        """A copy of `array` with `updates` at `[key]`."""
+        result = np.array(array)
+        result[key] = updates
+        return result
+
+    def rows_add(self, count: int, indices: Any, rows: Any) -> Any:
+        """`count` rows of zeros with `rows` added at `indices` (flat), repeats adding up.
+
+        Microseconds on 2 cores, NumPy 2.4, float32, for 16 rows of 8 | 1000 of 64 | 20 000 of 64:
+        np.add.at on rows 7 | 1180 | 16 000, sort and reduceat 29 | 710 | 12 500, bincount 18 | 1190 |
+        5700, np.add.at on flat elements 12 | 146 | 3460, SciPy's sparse product 111 | 105 | 610.
+        """
+        if rows.dtype.itemsize == 2:  # float16 and bfloat16: faster, and more exact
+            return self.rows_add(count, indices, rows.astype(np.float32)).astype(rows.dtype)
+        shape = (count, *rows.shape[1:])
+        width = math.prod(rows.shape[1:])
+        if rows.size > 2**17 and width > 1 and rows.dtype.char in "fdFD":
+            from scipy.sparse import csr_array
+
+            ones, starts = np.ones(len(rows), rows.dtype), np.arange(len(rows) + 1)
+            chosen = csr_array((ones, indices, starts), shape=(len(rows), count))
+            return (chosen.T @ rows.reshape(len(rows), width)).reshape(shape)
+        if width != 1:
+            indices = (indices[:, None] * width + np.arange(width)).reshape(-1)
+        result = np.zeros(count * width, rows.dtype)
+        np.add.at(result, indices, rows.reshape(-1))
+        return result.reshape(shape)
+
+    def checked(self, indices: Any, size: int, op: str) -> Any:
+        """`indices` as integers that can index, if they all lie in [0, size)."""
+        array = np.asarray(indices, np.intp)
+        # As unsigned numbers the negative ones are large: one pass for both bounds.
+        if array.size and array.view(np.uintp).max() >= size:
+            wrong = np.argwhere((array < 0) | (array >= size))[0]
+            place = f"[{', '.join(map(str, wrong))}]" if array.ndim else ""
+            raise InvalidArgumentError(
+                f"{op}: indices{place} = {array[tuple(wrong)]} is not in [0, {size})."
+            )
+        return array
+
+    def pad_constant(self, x: Any, paddings: Any, value: Any) -> Any:
+        """`x` with `value` around it. In place of np.pad, which takes 20 µs for any size, 2 µs."""
+        shape = [low + size + high for (low, high), size in zip(paddings, x.shape, strict=True)]
+        result = np.full(shape, value, x.dtype)
+        inner = zip(paddings, x.shape, strict=True)
+        result[tuple([slice(low, low + size) for (low, _), size in inner])] = x
+        return result
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        """NumPy's matmul; half precision through float32, since BLAS has no other (50 times faster)."""
+        if a.dtype.itemsize != 2 or a.dtype.kind in "iu":
+            return np.matmul(a, b)
+        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+
+    def einsum(self, equation: str, *operands: Any, optimize: Any = "greedy") -> Any:
+        return einsum(equation, *operands, optimize=optimize)
+
+    def top_k(self, x: Any, k: int) -> Any:
+        """The `k` largest along the last axis, in descending order, and their indices; ties by index."""
+        size = x.shape[-1]
+        rows = x.reshape(math.prod(x.shape[:-1]), size)
+        order = np.broadcast_to(np.arange(size), rows.shape)
+        if 0 < 8 * k < size:
+            # Linear in the size: all that exceed the k-th largest, and the first of those equal to it.
+            bound = np.partition(rows, size - k, axis=-1)[:, size - k, None]
+            above, equal = rows > bound, rows == bound
+            missing = k - above.sum(-1, keepdims=True)
+            chosen = above | (equal & (equal.cumsum(-1) <= missing))
+            if (chosen.sum(-1) == k).all():  # NaN compares to nothing
+                order = np.nonzero(chosen)[1].reshape(-1, k)
+        candidates = np.take_along_axis(rows, order, -1)
+        best = candidates.shape[-1] - 1 - np.argsort(candidates[:, ::-1], -1, kind="stable")
+        indices = np.take_along_axis(order, best[:, ::-1][:, :k], -1)
+        values = np.take_along_axis(rows, indices, -1)
+        return values.reshape(*x.shape[:-1], k), indices.reshape(*x.shape[:-1], k)
+
+    def searchsorted_rows(self, rows: Any, values: Any, side: str) -> Any:
+        """For each row of sorted `rows` [n, m], where the elements of that row of `values` belong."""
+        found = [np.searchsorted(row, v, side) for row, v in zip(rows, values, strict=True)]
+        return np.stack(found) if found else np.zeros(values.shape, np.intp)
+
+
+engine = NumpyEngine(np)

@@ -1,0 +1,60 @@
+"""The engine on `jax.numpy`: the arrays are JAX's, or tracers while XLA compiles a program."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..core.engine import Engine
+
+
+class XlaEngine(Engine):
+    name = "xla"
+
+    def getitem(self, x: Any, key: Any) -> Any:
+        """`x[key]`. JAX would clip an index that is out of range, so static ones are checked here."""
+        taken = sum(entry is not None and entry is not Ellipsis for entry in key)
+        axis = 0
+        entries = []
+        for entry in key:
+            if isinstance(entry, slice):
+                bounds = (entry.start, entry.stop, entry.step)
+                entry = slice(*[None if b is None else operator.index(b) for b in bounds])
+            elif type(entry) is int and not -x.shape[axis] <= entry < x.shape[axis]:
+                raise IndexError(
+                    f"index {entry} is out of bounds for axis {axis} with size {x.shape[axis]}"
+                )
+            axis += x.ndim - taken if entry is Ellipsis else entry is not None
+            entries.append(entry)
+        return jnp.asarray(x)[tuple(entries)]
+
+    def index_add(self, shape: Any, key: Any, updates: Any, unique: bool = False) -> Any:
+        return jnp.zeros(shape, updates.dtype).at[key].add(updates, unique_indices=unique)
+
+    def index_set(self, array: Any, key: Any, updates: Any) -> Any:
+        return jnp.asarray(array).at[key].set(updates)
+
+    def rows_add(self, count: int, indices: Any, rows: Any) -> Any:
+        return jnp.zeros((count, *rows.shape[1:]), rows.dtype).at[indices].add(rows)
+
+    def checked(self, indices: Any, size: int, op: str) -> Any:
+        """Values are not known while a program is compiled: an index out of range is clipped."""
+        return jnp.clip(indices, 0, max(size - 1, 0))
+
+    def pad_constant(self, x: Any, paddings: Any, value: Any) -> Any:
+        return jnp.pad(x, paddings, constant_values=value)
+
+    def einsum(self, equation: str, *operands: Any, optimize: Any = "greedy") -> Any:
+        return jnp.einsum(equation, *operands, optimize=optimize)
+
+    def top_k(self, x: Any, k: int) -> Any:
+        return jax.lax.top_k(x, k)
+
+    def searchsorted_rows(self, rows: Any, values: Any, side: str) -> Any:
+        return jax.vmap(lambda row, v: jnp.searchsorted(row, v, side))(rows, values)
+
+
+engine = XlaEngine(jnp)

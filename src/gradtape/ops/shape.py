@@ -1,0 +1,158 @@
+"""Ops that move elements without changing them: reshape, transpose, broadcast and its adjoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.errors import ShapeError
+from ..core.spec import Spec
+from ..core.tensor import Tensor
+from ._declare import op
+from ._static import resolved_shape, static_axis, static_ints, to_tensor
+
+
+@op(samples=lambda r: [([r.normal(size=(2, 6))], {"shape": (3, 4)}), ([r.normal(size=())], {"shape": (1, 1)})])
+def _reshape(xp, x, *, shape):
+    return xp.reshape(x, shape)
+
+
+@_reshape.vjp("x")
+def _reshape_vjp(g, x: Spec):
+    return _reshape(g, shape=x.shape)
+
+
+@_reshape.batch
+def _reshape_batch(batched, x, *, shape):
+    return _reshape(x, shape=(x._array.shape[0], *shape))
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`tensor` with its elements, in order, in another shape; one dimension may be -1.
+
+    >>> reshape([1, 2, 3, 4, 5, 6], [2, -1])
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[1, 2, 3],
+           [4, 5, 6]], dtype=int32)>
+    """
+    x = to_tensor(tensor, "reshape")
+    return _reshape(x, shape=resolved_shape(shape, x._array.size, "reshape"))
+
+
+@op(samples=lambda r: [([r.normal(size=(2, 3, 4))], {"perm": (2, 0, 1)}), ([r.normal(size=(3, 2))], {"perm": (1, 0)})])
+def _transpose(xp, x, *, perm):
+    return xp.transpose(x, perm)
+
+
+@_transpose.vjp("x")
+def _transpose_vjp(g, *, perm):
+    inverse = sorted(range(len(perm)), key=perm.__getitem__)
+    return _transpose(g, perm=tuple(inverse))
+
+
+@_transpose.batch
+def _transpose_batch(batched, x, *, perm):
+    return _transpose(x, perm=(0, *(p + 1 for p in perm)))
+
+
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
+    """`a` with its axes in the order `perm`; without `perm`, in reverse order."""
+    x = to_tensor(a, "transpose")
+    ndim = x.ndim
+    order = tuple(range(ndim))[::-1] if perm is None else static_ints(perm, "transpose", "perm")
+    order = tuple([p % ndim if ndim and -ndim <= p < ndim else p for p in order])
+    if sorted(order) != list(range(ndim)):
+        raise ShapeError(
+            f"transpose: `perm`={perm!r} must name each axis of a tensor of rank {ndim} once."
+        )
+    out = _transpose(x, perm=order)
+    if conjugate:
+        from ._family import conj
+
+        return conj(out)
+    return out
+
+
+@op(samples=lambda r: [([r.normal(size=(3, 1))], {"shape": (2, 3, 4)}), ([r.normal(size=())], {"shape": (2,)})])
+def _broadcast_to(xp, x, *, shape):
+    return xp.broadcast_to(x, shape)
+
+
+@_broadcast_to.vjp("x")
+def _broadcast_to_vjp(g, x: Spec):
+    return unbroadcast(g, shape=x.shape)
+
+
+@_broadcast_to.batch
+def _broadcast_to_batch(batched, x, *, shape):
+    x = insert_axes(x, len(shape) + 1 - x.ndim, at=1)
+    return _broadcast_to(x, shape=(x._array.shape[0], *shape))
+
+
+@_broadcast_to.spec
+def _broadcast_to_spec(x, *, shape):
+    fits = len(shape) >= x.ndim and all(
+        a in (1, b) for a, b in zip(x.shape[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
+        raise ShapeError(
+            f"broadcast_to: `input` of shape {x.shape} cannot be broadcast to shape={shape}: its sizes "
+            "must be equal to the last ones of `shape`, or 1."
+        )
+    return Spec(shape, x.dtype)
+
+
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`input` repeated along new axes and axes of size 1 to `shape`."""
+    return _broadcast_to(to_tensor(input, "broadcast_to"), shape=static_ints(shape, "broadcast_to", "shape"))
+
+
+@op(samples=lambda r: [([r.normal(size=(2, 3, 4))], {"shape": (3, 1)}), ([r.normal(size=(2, 3))], {"shape": ()})])
+def unbroadcast(xp, x, *, shape):
+    """`x` summed over the axes along which `shape` would be broadcast: the adjoint of `broadcast_to`."""
+    new = x.ndim - len(shape)
+    stretched = tuple(new + i for i, size in enumerate(shape) if size == 1 and x.shape[new + i] != 1)
+    return x.sum((*range(new), *stretched)).reshape(shape)
+
+
+@unbroadcast.vjp("x")
+def _unbroadcast_vjp(g, x: Spec):
+    return _broadcast_to(insert_axes(g, 0, at=0), shape=x.shape)
+
+
+@unbroadcast.batch
+def _unbroadcast_batch(batched, x, *, shape):
+    count = x._array.shape[0]
+    aligned = (1,) * (x.ndim - 1 - len(shape)) + tuple(shape)
+    return _reshape(unbroadcast(x, shape=(count, *aligned)), shape=(count, *shape))
+
+
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+    """`input` with an axis of size 1 inserted at `axis` (negative: counted from the new end)."""
+    x = to_tensor(input, "expand_dims")
+    return insert_axes(x, 1, at=static_axis(axis, x.ndim + 1, "expand_dims"))
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """`input` without its axes of size 1, or without those named in `axis`, which must have size 1."""
+    x = to_tensor(input, "squeeze")
+    shape = x._array.shape
+    if axis is None or axis == []:
+        return _reshape(x, shape=tuple([d for d in shape if d != 1]))
+    axes = [static_axis(a, x.ndim, "squeeze") for a in static_ints(axis, "squeeze", "axis")]
+    for a in axes:
+        if shape[a] != 1:
+            raise ShapeError(
+                f"squeeze: axis {a} of `input` has size {shape[a]}, not 1 (input.shape={shape})."
+            )
+    return _reshape(x, shape=tuple([d for i, d in enumerate(shape) if i not in axes]))
+
+
+def insert_axes(x: Tensor, count: int, *, at: int) -> Tensor:
+    """`x` with `count` axes of size 1 inserted at `at`."""
+    if count <= 0:
+        return x
+    shape = x._array.shape
+    return _reshape(x, shape=(*shape[:at], *(1,) * count, *shape[at:]))
+
+
+

@@ -1,0 +1,1 @@
+"""Differentiation as the user meets it: tapes and variables."""

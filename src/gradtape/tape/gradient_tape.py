@@ -1,0 +1,312 @@
+"""GradientTape: records what is computed from watched values, and differentiates it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes, nest
+from ..core.backward import backward
+from ..core.convert import as_tensor
+from ..core.cotangent import IndexedSlices
+from ..core.dispatch import Record, active
+from ..core.tensor import Tensor, new_key
+from .variable import Variable
+
+logger = logging.getLogger("gradtape")
+
+
+class UnconnectedGradients(Enum):
+    """What `gradient` gives for a source that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records operations on watched tensors and variables inside its `with` block.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+
+    Trainable variables are watched when they are read, unless `watch_accessed_variables` is False. A
+    tape gives one set of gradients and lets go of what it holds; a `persistent` one as many as asked
+    for, and holds on until it is deleted.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self.watches_variables = watch_accessed_variables
+        self.tracked: set[int | None] = set()
+        self.records: list[Any] = []
+        self._variables: dict[int, Variable] = {}
+        self._recording = False
+        self._entered = False
+        self._used = False
+        self._listeners: list[Any] = []  # the active recorders of the thread that entered the tape
+
+    # Recording
+
+    def __enter__(self) -> GradientTape:
+        if self._recording:
+            raise ValueError("This tape is recording already: a block of it cannot hold another.")
+        if self._used:
+            self._forget()
+        self._entered = True
+        self._resume()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._recording:
+            self._pause()
+
+    def _resume(self) -> None:
+        self._listeners = active.recorders
+        self._listeners.append(self)
+        self._recording = True
+
+    def _pause(self) -> None:
+        self._listeners.remove(self)
+        self._recording = False
+
+    def _forget(self) -> None:
+        self.tracked = set()
+        self.records = []
+        self._variables = {}
+        self._used = False
+
+    def watch(self, tensor: Any) -> None:
+        """Record what is computed from `tensor` from here on: a tensor, a variable, or a nest of them."""
+        for each in nest.flatten(tensor):
+            if isinstance(each, Variable):
+                self._require_entered("watch()")
+                self.watch_variable(each)
+            elif isinstance(each, Tensor):
+                self._require_entered("watch()")
+                if each._array.dtype in dtypes.INEXACT:
+                    self.tracked.add(key_of(each))
+                else:
+                    _not_floating.log(each.dtype)
+            else:
+                raise ValueError(
+                    f"watch: expected a tensor, a variable or a nest of them, but received {each!r:.100} "
+                    f"of type {type(each).__name__}. Make it a tensor with tf.constant(...)."
+                )
+
+    def watch_variable(self, variable: Variable) -> None:
+        """Record what is computed from reads of `variable`; called by the variable when it is read."""
+        self._variables[variable._key] = variable
+        if variable.dtype.numpy_dtype in dtypes.INEXACT:
+            self.tracked.add(variable._key)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables that this tape watches, in the order in which they were created."""
+        return tuple(self._variables[key] for key in sorted(self._variables))
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """A block inside the tape's own in which nothing is recorded."""
+        self._require_entered("stop_recording()")
+        if not self._recording:
+            raise ValueError("stop_recording() belongs inside the `with` block of the tape.")
+        self._pause()
+        try:
+            yield
+        finally:
+            self._resume()
+
+    def reset(self) -> None:
+        """Forget what was recorded and watched so far, and go on recording."""
+        if not self._recording:
+            raise ValueError("reset() belongs inside the `with` block of the tape: it is not recording.")
+        self._forget()
+
+    def _require_entered(self, use: str) -> None:
+        if not self._entered:
+            raise RuntimeError(
+                f"{use} needs a tape that has been entered: write `with tf.GradientTape() as tape:`."
+            )
+
+    # Differentiating
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of `target` with respect to each of `sources`, nested as `sources` are.
+
+        Several targets, and targets that are not scalars, are summed; `output_gradients` are their
+        weights. A source that the target does not depend on gives None, or zeros if
+        `unconnected_gradients` is "zero". The gradient of a look-up is an IndexedSlices.
+        """
+        unconnected = _unconnected(unconnected_gradients)
+        targets = _targets(target)
+        flat_sources = nest.flatten(sources)
+        source_keys = [_source_key(source) for source in flat_sources]
+        seeds = _seeds(targets, output_gradients)
+        self._begin_backward()
+        flat = backward(self._take_records(), seeds, source_keys)
+        if not targets:
+            return None
+        if unconnected is UnconnectedGradients.ZERO:
+            flat = [
+                _zeros(source) if g is None else g
+                for g, source in zip(flat, flat_sources, strict=True)
+            ]
+        return nest.pack_sequence_as(sources, flat)
+
+    def _begin_backward(self) -> None:
+        """Check that a gradient may be taken now, and stop recording if this is the only one."""
+        if not self._entered:
+            raise RuntimeError(
+                "This tape was never entered, so it holds nothing to differentiate: compute the target "
+                "inside `with tf.GradientTape() as tape:`."
+            )
+        if self._used:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or "
+                "jacobians). Use tf.GradientTape(persistent=True) to ask it several times."
+            )
+        if self._recording:
+            if self._persistent:
+                _inside_persistent.log()
+            else:
+                self._pause()
+        self._used = not self._persistent
+
+    def _take_records(self) -> Iterator[Any]:
+        """The records, last first; a tape that is not persistent lets go of each as it is used."""
+        if self._persistent:
+            return reversed(self.records)
+        records, self.records = self.records, []
+        self.tracked = set()
+        return _popped(records)
+
+    def __iter__(self) -> Iterator[Record]:
+        """The records as they stand, first to last."""
+        return (Record(*entry) for entry in self.records)
+
+    def __repr__(self) -> str:
+        state = "recording" if self._recording else "used" if self._used else "not recording"
+        kind = "persistent, " if self._persistent else ""
+        return f"<GradientTape: {kind}{state}, {len(self.records)} records>"
+
+
+_naming = threading.Lock()
+
+
+def key_of(tensor: Tensor) -> int:
+    """The number by which tapes know `tensor`; given to it on first use."""
+    if tensor._key is None:
+        with _naming:  # two threads may watch one tensor at the same time
+            if tensor._key is None:
+                tensor._key = new_key()
+    return tensor._key
+
+
+class _Limited:
+    """A warning that is logged the first few times."""
+
+    def __init__(self, message: str, times: int) -> None:
+        self._message = message
+        self._left = times
+
+    def log(self, *details: Any) -> None:
+        if self._left > 0:
+            self._left -= 1
+            logger.warning(self._message, *details)
+
+
+_not_floating = _Limited(
+    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r: its gradient is None.", 5
+)
+_inside_persistent = _Limited(
+    "Calling GradientTape.gradient on a persistent tape inside its own block is less efficient: the "
+    "gradient is recorded as well. Call it after the block, or under tape.stop_recording(), unless you "
+    "want higher derivatives from this tape.",
+    1,
+)
+
+
+def _popped(records: list[Any]) -> Iterator[Any]:
+    while records:
+        yield records.pop()
+
+
+def _targets(target: Any) -> list[Tensor | None]:
+    """The targets; None stands for one that has no gradient (integers, strings)."""
+    if target is None:
+        raise TypeError("gradient: `target` must be a tensor or a nest of tensors, and is None.")
+    return [_target(each) for each in nest.flatten(target)]
+
+
+def _target(each: Any) -> Any:
+    if isinstance(each, IndexedSlices):
+        raise TypeError(
+            "gradient: an IndexedSlices cannot be a target. Make it dense: tf.convert_to_tensor(slices)."
+        )
+    if not isinstance(each, (Tensor, Variable)):
+        raise TypeError(
+            f"gradient: `target` must consist of tensors, and holds {each!r:.100} of type "
+            f"{type(each).__name__}."
+        )
+    return each if each.dtype.numpy_dtype in dtypes.INEXACT else None
+
+
+def _source_key(source: Any) -> int:
+    if isinstance(source, Variable):
+        return source._key
+    if isinstance(source, Tensor):
+        return key_of(source)
+    raise TypeError(
+        f"gradient: `sources` must consist of tensors and variables, and hold {source!r:.100} of type "
+        f"{type(source).__name__}."
+    )
+
+
+def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[int, Tensor]]:
+    """The cotangents of the targets to begin with: as given, else ones."""
+    given = [] if output_gradients is None else nest.flatten(output_gradients)
+    seeds = []
+    for i, target in enumerate(targets):
+        if i < len(given):
+            if given[i] is None:
+                raise ValueError("gradient: `output_gradients` must not hold None.")
+            g = as_tensor(given[i], op="gradient")
+        elif target is not None:
+            g = Tensor(np.ones(tuple(target.shape), target.dtype.numpy_dtype))
+        if target is not None:
+            seeds.append((target._key if isinstance(target, Variable) else key_of(target), g))
+    return seeds
+
+
+def _zeros(source: Any) -> Tensor:
+    return Tensor(np.zeros(tuple(source.shape), source.dtype.numpy_dtype))
+
+
+def _unconnected(value: Any) -> UnconnectedGradients:
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ValueError(
+            f"gradient: unknown value for `unconnected_gradients`: {value!r}. It is 'none' or 'zero'."
+        ) from None

@@ -1,0 +1,188 @@
+"""check_op: every contract of one op, tested from its declaration."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes as dt
+from ..core.op import Op
+from ..core.spec import spec_of
+from ..core.tensor import Tensor
+from ..ops.creation import constant
+from ..tape.batching import apply_batched
+from ..tape.gradient_tape import GradientTape
+from .gradcheck import check_gradients
+from .samples import samples_of
+
+_LOW_PRECISION = {np.dtype(np.float16): 2e-2, dt.bfloat16.numpy_dtype: 1e-1, np.dtype(np.float32): 1e-4}
+
+
+def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:
+    """Raise AssertionError, saying which contract and which sample, unless the op keeps all of them.
+
+    For each sample of its declaration: the value is that of the `reference` (if there is one) and of
+    strided inputs; the inputs are not written to; the spec rule gives the result's shape and dtype;
+    lower precision stays in its dtype and near; each argument's gradient has the argument's shape and
+    dtype; gradients agree with central differences in float64 to `order`; the batching rule agrees
+    with a loop; the kernel gives on JAX tracers under `jax.jit` what it gives on NumPy.
+    """
+    declared: Op = getattr(op, "op", op)
+    missing = [a for a in declared.arguments if a not in declared.rules and a not in declared.nondiff]
+    assert not missing, f"{declared.name}: no gradient rule and no `nondiff` for {', '.join(missing)}"
+    samples = samples_of(declared)
+    assert samples, f"{declared.name}: no samples"
+    for number, (arrays, params) in enumerate(samples):
+        arrays = [np.asarray(a) for a in arrays]
+        shapes = ", ".join(str(spec_of(a)) for a in arrays)
+        what = f"{declared.name}, sample {number} ({shapes}{', ' if params else ''}{params or ''})"
+        result = _check_value(declared, arrays, params, what)
+        _check_strides(declared, arrays, params, result, what)
+        _check_dtypes(declared, arrays, params, result, what)
+        if declared.differentiable:
+            _check_gradients(declared, arrays, params, order, what)
+        _check_batching(declared, arrays, params, what)
+        if jit:
+            _check_jit(declared, arrays, params, result, what)
+
+
+def _run(op: Op, arrays: list[Any], params: dict[str, Any]) -> list[Any]:
+    """The outputs, as NumPy arrays."""
+    outputs = op.call(*(constant(a) for a in arrays), **params)
+    return [np.asarray(y) for y in (outputs if isinstance(outputs, tuple) else [outputs])]
+
+
+def _check_value(op: Op, arrays: list[Any], params: dict[str, Any], what: str) -> list[Any]:
+    tensors = [Tensor(a) for a in arrays]
+    before = [a.copy() for a in arrays]
+    outputs = op.call(*tensors, **params)
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    for a, b in zip(arrays, before, strict=True):
+        assert np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"), f"{what}: the kernel wrote to its inputs"
+    if op.reference is not None:
+        wanted = op.reference(*arrays, **params)
+        wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+        for y, w in zip(outputs, wanted, strict=True):
+            _assert_close(np.asarray(y), np.asarray(w), 1e-9, f"{what}: the value is not the reference's")
+    if op.spec_rule is not None:
+        specs = op.spec_rule(*(spec_of(a) for a in arrays), **params)
+        specs = specs if type(specs) is tuple else (specs,)
+        for y, spec in zip(outputs, specs, strict=True):
+            assert spec_of(y._array) == spec, f"{what}: the spec rule says {spec}, the result is {spec_of(y._array)}"
+    return [np.asarray(y) for y in outputs]
+
+
+def _check_strides(op: Op, arrays: list[Any], params: dict[str, Any], result: Any, what: str) -> None:
+    strided = [np.repeat(a, 2, axis=-1)[..., ::2] if a.ndim else a for a in arrays]
+    outputs = op.call(*(Tensor(a) for a in strided), **params)
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    for y, w in zip(outputs, result, strict=True):
+        _assert_close(np.asarray(y), w, 1e-9, f"{what}: the value depends on the strides of the inputs")
+
+
+def _check_dtypes(op: Op, arrays: list[Any], params: dict[str, Any], result: Any, what: str) -> None:
+    positions = [i for i in op.alike_of(arrays) if arrays[i].dtype == np.float64]
+    if not positions:
+        return
+    for dtype, tolerance in _LOW_PRECISION.items():
+        if dtype not in op.dtypes or "dtype" in params:
+            continue
+        lower = [a.astype(dtype) if i in positions else a for i, a in enumerate(arrays)]
+        tensors = [Tensor(a) for a in lower]
+        watched = [t for t in tensors if t._array.dtype == dtype]
+        with GradientTape() as tape:
+            tape.watch(watched)
+            outputs = op.call(*tensors, **params)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        for y, w in zip(outputs, result, strict=True):
+            expected = dtype if w.dtype == np.float64 else w.dtype
+            assert y._array.dtype == expected, f"{what}: {dtype.name} in, {y._array.dtype.name} out"
+            if w.dtype == np.float64:
+                _assert_close(np.asarray(y, np.float64), w, tolerance, f"{what}: the value in {dtype.name}")
+        targets = [y for y in outputs if y._array.dtype in dt.INEXACT]
+        if op.differentiable and targets:
+            for x, g in zip(watched, tape.gradient(targets, watched), strict=True):
+                if g is not None:
+                    assert g.shape == x.shape, f"{what}: a gradient of shape {g.shape} for {x.shape}"
+                    assert g.dtype == x.dtype, f"{what}: a gradient of {g.dtype.name} for {x.dtype.name}"
+
+
+def _check_gradients(op: Op, arrays: list[Any], params: dict[str, Any], order: int, what: str) -> None:
+    names = op.names_of(arrays)
+    smooth = [
+        i for i, (name, a) in enumerate(zip(names, arrays, strict=True))
+        if a.dtype.kind in "fc" and name.split("[")[0] not in op.nondiff
+    ]  # fmt: skip
+
+    def f(*xs: Tensor) -> Any:
+        moving = iter(xs)
+        return op.call(
+            *(next(moving) if i in smooth else constant(a) for i, a in enumerate(arrays)), **params
+        )
+
+    if smooth:
+        check_gradients(f, [arrays[i] for i in smooth], order=order, what=what)
+
+
+def _check_batching(op: Op, arrays: list[Any], params: dict[str, Any], what: str) -> None:
+    """The batching rule against the loop, for every combination of batched arguments (up to three)."""
+    if op.batch_rule is None:
+        raise AssertionError(f"{op.name}: no batching rule")
+    names = op.names_of(arrays)
+    size = 2
+    random = np.random.default_rng(1)
+    for chosen in itertools.product([False, True], repeat=min(len(names), 3)):
+        batched = {name for name, c in zip(names, chosen, strict=False) if c}
+        if not batched:
+            continue
+        stacked = [
+            Tensor(_several(a, size, random) if name in batched else a)
+            for name, a in zip(names, arrays, strict=True)
+        ]
+        by_rule = apply_batched(op, batched, stacked, params)
+        by_rule = by_rule if isinstance(by_rule, tuple) else (by_rule,)
+        for b in range(size):
+            one = [x._array[b] if n in batched else x._array for n, x in zip(names, stacked, strict=True)]
+            for y, w in zip(by_rule, _run(op, one, params), strict=True):
+                _assert_close(
+                    np.asarray(y)[b], w, 1e-9, f"{what}: the batching rule over {sorted(batched)}"
+                )
+
+
+def _several(a: Any, size: int, random: np.random.Generator) -> Any:
+    """Several arrays like `a`, stacked: scaled a little for floats, equal for others."""
+    stacked = np.stack([a] * size)
+    if a.dtype.kind in "fc":
+        stacked = stacked * random.uniform(0.97, 1.0, size=(size,) + (1,) * a.ndim)
+    return stacked.astype(a.dtype)
+
+
+def _check_jit(op: Op, arrays: list[Any], params: dict[str, Any], result: Any, what: str) -> None:
+    import jax
+
+    if any(a.dtype.kind == "O" for a in arrays):
+        return
+
+    def kernel(*traced: Any) -> Any:
+        outputs = op.call(*(Tensor(t) for t in traced), **params)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        return [y._array for y in outputs]
+
+    with jax.enable_x64(True):
+        compiled = jax.jit(kernel)(*arrays)
+        for y, w in zip(compiled, result, strict=True):
+            assert y.dtype == w.dtype, f"{what}: {w.dtype.name} on NumPy, {y.dtype.name} on XLA"
+            _assert_close(np.asarray(y), w, 1e-9, f"{what}: compiled and eager differ")
+
+
+def _assert_close(found: Any, wanted: Any, tolerance: float, what: str) -> None:
+    assert found.shape == wanted.shape, f"{what}: shape {found.shape} instead of {wanted.shape}"
+    if found.dtype.kind == "O":
+        assert np.array_equal(found, wanted), what
+        return
+    close = np.allclose(
+        found.astype(np.complex128), wanted.astype(np.complex128), rtol=tolerance, atol=tolerance, equal_nan=True
+    )
+    assert close, f"{what}:\n  found    {found}\n  expected {wanted}"

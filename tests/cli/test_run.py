@@ -1,0 +1,356 @@
+"""gradtape run: a program that imports tensorflow runs on gradtape, otherwise as under python."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize(
+    "statement, alias, own",
+    [
+        ("import tensorflow", "tensorflow", "gradtape"),
+        ("import tensorflow as tf", "tf", "gradtape"),
+        ("from tensorflow import math", "math", "gradtape.math"),
+        ("from tensorflow import math as m", "m", "gradtape.math"),
+        ("import tensorflow.math", "tensorflow.math", "gradtape.math"),
+        ("import tensorflow.math as m", "m", "gradtape.math"),
+        ("from tensorflow.nn import relu", "relu", "gradtape.nn.relu"),
+        ("import tensorflow as tf", "tf.nn.relu", "gradtape.nn.relu"),
+        ("import tensorflow.compat", "tensorflow.compat.v2", "gradtape"),
+        ("import tensorflow.compat.v2 as tf", "tf", "gradtape"),
+        ("from tensorflow.compat import v2 as tf", "tf", "gradtape"),
+        ("from tensorflow.compat.v2 import nn", "nn", "gradtape.nn"),
+        ("import tensorflow.compat.v2.nn as nn", "nn", "gradtape.nn"),
+        ("from tensorflow import *", "nn", "gradtape.nn"),
+        ("import importlib; m = importlib.import_module('tensorflow.nn')", "m", "gradtape.nn"),
+    ],
+)
+def test_every_form_of_import_gives_the_module_itself(gradtape, script, statement, alias, own):
+    source = f"""
+{statement}
+import gradtape, gradtape.math, gradtape.nn
+assert {alias} is {own}, {alias}
+assert gradtape.__name__ == gradtape.__spec__.name == "gradtape"
+assert gradtape.nn.__name__ == gradtape.nn.__spec__.name == "gradtape.nn"
+"""
+    done = gradtape("run", script(source))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_module_imported_by_the_script_gets_gradtape_too(gradtape, script):
+    script("import tensorflow as tf\n", "helper.py")
+    done = gradtape("run", script("import helper\nprint(helper.tf.__name__)\n"))
+    assert done.stdout == "gradtape\n", done.stderr
+
+
+SHOW = """
+import sys
+print(sys.argv[1:], __name__, __spec__ and __spec__.name, __package__, sys.path[0])
+print(sys.argv[0], __file__, sys.modules["__main__"].__dict__ is globals())
+"""
+
+
+@pytest.mark.parametrize("args", [[], ["--help", "-m", "--", "--version", "x y"], ["--", "-h"]])
+def test_a_script_sees_what_python_shows_it(python, gradtape, script, args):
+    path = script(SHOW, "folder/show.py")
+    expected = python(path, *args)
+    assert expected.returncode == 0
+    assert gradtape("run", path, *args).stdout == expected.stdout
+
+
+@pytest.mark.parametrize("args", [[], ["--help", "-m", "--", "--version"]])
+def test_a_module_sees_what_python_m_shows_it(python, gradtape, script, args):
+    script("", "folder/__init__.py")
+    script(SHOW, "folder/show.py")
+    expected = python("-m", "folder.show", *args)
+    assert expected.returncode == 0
+    assert gradtape("run", "-m", "folder.show", *args).stdout == expected.stdout
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    return 1 / 0\n\nf()\n",
+        "try:\n    1 / 0\nexcept ZeroDivisionError:\n    [][0]\n",
+        "import does_not_exist\n",
+        "x = = 1\n",
+        "import sys\nsys.exit(7)\n",
+        "import sys\nsys.exit('a last word')\n",
+        "raise SystemExit\n",
+        "import os\nos._exit(3)\n",
+        "import atexit\natexit.register(print, 'at exit')\nraise ValueError('x')\n",
+        "raise KeyboardInterrupt\n",
+    ],
+)
+def test_tracebacks_and_exit_codes_are_those_of_python(python, gradtape, script, source):
+    path = script(source)
+    expected, done = python(path), gradtape("run", path)
+    assert done.returncode == expected.returncode
+    assert done.stdout == expected.stdout
+    assert done.stderr == expected.stderr
+
+
+def test_the_traceback_of_a_module_begins_in_it(gradtape, script):
+    script("def f():\n    return 1 / 0\n\nf()\n", "broken.py")
+    done = gradtape("run", "-m", "broken")
+    assert done.returncode == 1
+    first = done.stderr.splitlines()[1]
+    assert "broken.py" in first and done.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_a_script_that_is_not_there(gradtape, tmp_path):
+    done = gradtape("run", "nowhere.py")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"gradtape: can't open file {str(tmp_path / 'nowhere.py')!r}: "
+        "[Errno 2] No such file or directory\n"
+    )
+
+
+def test_a_module_that_is_not_there(gradtape):
+    done = gradtape("run", "-m", "nowhere")
+    assert done.returncode == 1
+    assert done.stderr == "ImportError: No module named nowhere\n"
+
+
+def test_main_is_still_there_at_exit(gradtape, script):
+    source = """
+import atexit, pickle, tensorflow
+
+class Result:
+    pass
+
+atexit.register(lambda: print(type(pickle.loads(pickle.dumps(Result()))).__name__))
+"""
+    done = gradtape("run", script(source))
+    assert (done.stdout, done.stderr) == ("Result\n", "")
+
+
+# What is missing.
+
+
+@pytest.mark.parametrize(
+    "statement, error, written, close, where",
+    [
+        ("tf.reduce_summ", "AttributeError", "tf.reduce_summ", "tf.reduce_sum", "gradtape"),
+        ("tf.qqqqqq", "AttributeError", "tf.qqqqqq", None, "gradtape"),
+        ("tf.relu", "AttributeError", "tf.relu", "tf.nn.relu", "gradtape"),
+        (
+            "tf.math.reduce_summ",
+            "AttributeError",
+            "tf.math.reduce_summ",
+            "tf.math.reduce_sum",
+            "gradtape.math",
+        ),
+        (
+            "from tensorflow import reduce_summ",
+            "ImportError",
+            "tensorflow.reduce_summ",
+            "tensorflow.reduce_sum",
+            "gradtape",
+        ),
+        (
+            "from tensorflow.math import reduce_summ",
+            "ImportError",
+            "tensorflow.math.reduce_summ",
+            "tensorflow.math.reduce_sum",
+            "gradtape.math",
+        ),
+        (
+            "import tensorflow.maths",
+            "ModuleNotFoundError",
+            "tensorflow.maths",
+            "tensorflow.math",
+            "gradtape",
+        ),
+        (
+            "from tensorflow.maths import log",
+            "ModuleNotFoundError",
+            "tensorflow.maths",
+            "tensorflow.math",
+            "gradtape",
+        ),
+        (
+            "import tensorflow.math.qqq",
+            "ModuleNotFoundError",
+            "tensorflow.math.qqq",
+            None,
+            "gradtape.math",
+        ),
+        (
+            "import tensorflow.compat.v1 as tf",
+            "ModuleNotFoundError",
+            "tensorflow.compat.v1",
+            None,
+            "gradtape.compat",
+        ),
+    ],
+)
+def test_what_is_missing_is_named_with_what_is_close(
+    gradtape, script, statement, error, written, close, where
+):
+    done = gradtape("run", script(f"import tensorflow as tf\n{statement}\n"))
+    assert done.returncode == 1
+    message = done.stderr.splitlines()[-1]
+    assert message.startswith(f"{error}: {written}: gradtape ")
+    assert " does not have it. " in message
+    assert message.endswith(f"dir({where}) lists what is there.")
+    if close:
+        matches = message.partition("Close to it: ")[2].partition(". ")[0].split(", ")
+        assert close in matches and len(matches) <= 3
+    else:
+        assert "Close to it" not in message
+
+
+def test_a_probe_for_what_is_missing_works_as_usual(gradtape, script):
+    source = """
+import tensorflow as tf
+assert not hasattr(tf, "nothing_of_the_kind")
+assert getattr(tf, "nothing_of_the_kind", 5) == 5
+assert not hasattr(tf, "__wrapped__")
+try:
+    from tensorflow import nothing_of_the_kind
+except ModuleNotFoundError:
+    raise AssertionError("a name is not a module")
+except ImportError as error:
+    assert error.name == "tensorflow.nothing_of_the_kind"
+try:
+    import tensorflow.nothing_of_the_kind
+except ModuleNotFoundError as error:
+    assert error.name == "tensorflow.nothing_of_the_kind"
+"""
+    done = gradtape("run", script(source))
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_import_that_fails_inside_a_submodule_says_so(python, script):
+    script("import no_such_library\n", "extension/broken.py")
+    source = """
+import gradtape
+from gradtape.alias import install_as_tensorflow
+gradtape.__path__.append("extension")
+with install_as_tensorflow():
+    try:
+        import tensorflow.broken
+    except ModuleNotFoundError as error:
+        assert error.name == "no_such_library", error
+    else:
+        raise AssertionError
+"""
+    done = python(script(source))
+    assert done.returncode == 0, done.stderr
+
+
+# install_as_tensorflow, in a process of one's own.
+
+
+def test_the_context_manager_gives_the_name_back(python, script):
+    source = """
+import sys
+import gradtape
+from gradtape.alias import install_as_tensorflow
+
+before = list(sys.meta_path)
+with install_as_tensorflow():
+    import tensorflow as tf
+    import tensorflow.nn
+    with install_as_tensorflow():
+        import tensorflow.math
+    import tensorflow.math
+    assert tf is gradtape and tensorflow.math is gradtape.math
+assert sys.meta_path == before
+assert not [name for name in sys.modules if name.startswith("tensorflow")]
+assert not hasattr(gradtape.nn, "__path__") and not hasattr(gradtape.math, "__path__")
+assert tf.nn is gradtape.nn
+
+installed = install_as_tensorflow()
+import tensorflow
+assert tensorflow is gradtape
+installed.uninstall()
+installed.uninstall()
+assert sys.meta_path == before
+"""
+    done = python(script(source))
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_exception_in_the_context_gives_the_name_back(python, script):
+    source = """
+import sys
+from gradtape.alias import install_as_tensorflow
+try:
+    with install_as_tensorflow():
+        import tensorflow
+        1 / 0
+except ZeroDivisionError:
+    assert "tensorflow" not in sys.modules
+"""
+    done = python(script(source))
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_refuses_to_replace_a_tensorflow_that_is_in_use(python, script):
+    script("", "tensorflow.py")
+    source = "import tensorflow\nimport gradtape.alias\ngradtape.alias.install_as_tensorflow()\n"
+    done = python(script(source))
+    assert done.returncode == 1
+    assert "RuntimeError: install_as_tensorflow: TensorFlow itself is imported" in done.stderr
+
+
+def test_a_real_tensorflow_on_the_path_is_passed_over(gradtape, script):
+    script("raise AssertionError('the other one')\n", "tensorflow.py")
+    done = gradtape("run", script("import tensorflow\nprint(tensorflow.__name__)\n"))
+    assert done.stdout == "gradtape\n", done.stderr
+
+
+# The examples, which also run on TensorFlow.
+
+
+def test_linear_regression(gradtape):
+    done = gradtape("run", EXAMPLES / "linear_regression.py", "--epochs", 150)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "y = 2.99 x + 1.99  (made with y = 3 x + 2)"
+
+
+def test_hessian(gradtape):
+    done = gradtape("run", EXAMPLES / "hessian.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1:] == [
+        "gradient [12.0, 4.0]",
+        "Hessian  [[24.0, 12.0], [12.0, 2.0]]",
+    ]
+
+
+def test_train_mlp_learns_and_reports_by_tenths(gradtape):
+    done = gradtape("run", EXAMPLES / "train_mlp.py", "--epochs", 20)
+    assert done.returncode == 0, done.stderr
+    *reports, last = done.stdout.splitlines()
+    assert [line[:7] for line in reports] == [f"[{n:3d} %]" for n in range(10, 101, 10)]
+    losses = [float(line.split("loss ")[1].split()[0]) for line in reports]
+    assert losses[-1] < 0.5 * losses[0]
+    assert last.startswith("final loss ") and float(last.split("accuracy ")[1]) > 0.85
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_train_mlp_draws_a_bar_on_a_terminal():
+    import os
+    import pty
+
+    terminal, end = pty.openpty()
+    command = [sys.executable, "-m", "gradtape", "run", EXAMPLES / "train_mlp.py", "--epochs", "2"]
+    with subprocess.Popen(command, stdout=end, stderr=end) as process:
+        os.close(end)
+        shown = b""
+        try:
+            while part := os.read(terminal, 4096):
+                shown += part
+        except OSError:  # Linux reports the end of a pseudo-terminal as an input/output error
+            pass
+        os.close(terminal)
+    assert process.returncode == 0, shown
+    assert b"\r[############............] epoch 1" in shown
+    assert b"\r[########################] epoch 2" in shown
