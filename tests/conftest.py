@@ -54,4 +54,4 @@ def no_tape_left_active(request):
 def active_recorders():
     """The active tapes of this thread, or None where there is no gradtape to ask."""
     dispatch = sys.modules.get("gradtape.core.dispatch")
-    return dispatch and dispatch.active.recorders
+    return dispatch and dispatch.listeners()

@@ -36,12 +36,12 @@ def backward(records: Iterable[Any], seeds: Any, sources: Any) -> list[Any]:
             if all([each is None for each in g]):
                 continue
             g = _complete(op, g, saved[-1])
-        for key, pull in zip(inputs, op.pulls):  # noqa: B905 (the pulls of a variadic op have no end)
-            if key is not None:
-                cotangent = pull(g, saved, params)
-                if cotangent is not None:
-                    earlier = cotangents.get(key)
-                    cotangents[key] = cotangent if earlier is None else add(earlier, cotangent)
+        pulls = op.pulls
+        for i, key in inputs:
+            cotangent = pulls[i](g, saved, params)
+            if cotangent is not None:
+                earlier = cotangents.get(key)
+                cotangents[key] = cotangent if earlier is None else add(earlier, cotangent)
     return [cotangents.get(source) for source in sources]
 
 

@@ -20,6 +20,14 @@ from .tensor import Tensor
 _INT32 = np.iinfo(np.int32)
 _PYTHON_NUMBERS = (float, int, bool, complex)
 
+
+class _Promotion:
+    numpy = False
+
+
+promotion = _Promotion()
+"""Whether tensors of different dtypes mix by NumPy's promotion. By default they do not mix."""
+
 pack: Callable[[Any, Any], Tensor]
 """Makes a tensor of a list that holds tensors; installed by `gradtape.ops`, being an op."""
 
@@ -44,8 +52,10 @@ def as_tensor(value: Any, dtype: Any = None, op: str = "convert_to_tensor") -> T
 def operand(value: Any, partner: np.dtype[Any], op: str) -> Tensor:
     """`value`, that is no Tensor, as a tensor of the dtype of the tensor it meets."""
     kind = type(value)
-    if kind is float or kind is int:
-        if kind is float and partner not in dtypes.INEXACT:
+    if kind is float or kind is int or (kind is bool and partner in dtypes.NUMERIC):
+        if promotion.numpy:
+            partner = np.result_type(partner, value)
+        elif kind is float and partner not in dtypes.INEXACT:
             raise DTypeError(
                 f"{op}: the Python float {value!r} meets a tensor of {partner.name}, which cannot hold "
                 f"it. Cast the tensor first: tf.cast(x, tf.float32)."
@@ -159,7 +169,7 @@ def _strings(value: Any, kinds: set[type], wanted: DType | None, op: str) -> Any
     if not kinds <= {str, bytes}:
         raise ValueError(f"{op}: a list cannot mix strings with numbers: {value!r:.200}.")
     if wanted is not None and wanted is not dtypes.string:
-        raise DTypeError(f"{op}: expected values of {wanted.name}, but received strings.")
+        raise DTypeError(f"{op}: expected values of {wanted.name}, but received a string: {value!r:.100}.")
     return _encode(np.array(value, dtype=object))
 
 

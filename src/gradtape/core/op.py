@@ -11,10 +11,9 @@ kept as its shape and dtype only.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from enum import Enum
 from functools import partial
-from itertools import chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,7 +125,7 @@ class Op:
         self._check_names(parameters, (*given, *self.slots, *self.static))
         if tuple(parameters)[: len(given)] != given:
             raise TypeError(f"{self.name}: a rule begins with the parameters {', '.join(given)}.")
-        tensors = [p for p in parameters.values() if p.name in self.slots]
+        tensors = [p for p in parameters.values() if p.name in self.slots and p.name not in given]
         keeps = {self.slots.index(p.name): Keep.SPEC if _is_spec(p) else Keep.VALUE for p in tensors}
         static = tuple(name for name in parameters if name in self.static)
         return Rule(_pull(function, tuple(keeps), static, variadic), keeps)
@@ -169,7 +168,7 @@ class Op:
             found = self._plans[tracked] = tuple(keeps.get(i) for i in range(len(self.slots)))
         return found
 
-    def _collect_pulls(self) -> Iterable[Callable[[Any, Any, Any], Any]]:
+    def _collect_pulls(self) -> _VariadicPulls | tuple[Callable[..., Any], ...]:
         """The gradient rule of each input; one without a rule raises when it is asked for."""
         pulls = [
             self.rules[a].pull if a in self.rules else partial(self._no_rule, a) for a in self.arguments
@@ -223,8 +222,9 @@ class _VariadicPulls:
     def __init__(self, pulls: list[Callable[..., Any]]) -> None:
         *self._fixed, self._variadic = pulls
 
-    def __iter__(self) -> Iterator[Callable[[Any, Any, Any], Any]]:
-        return chain(self._fixed, (partial(self._variadic, index) for index in count()))
+    def __getitem__(self, position: int) -> Callable[[Any, Any, Any], Any]:
+        index = position - len(self._fixed)
+        return self._fixed[position] if index < 0 else partial(self._variadic, index)
 
 
 def _names(names: Iterable[str] | str) -> list[str]:

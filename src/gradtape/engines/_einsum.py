@@ -74,13 +74,11 @@ def _pair(equation: str, a: Any, b: Any) -> Any:
     if b.shape[:plan.batch] != batch or b.shape[plan.batch : columns] != a.shape[rows:]:
         raise ValueError("sizes of a label differ between the operands")
     if columns == plan.batch:  # nothing to sum over
-        out = a.reshape(*batch, *own_a, *(1,) * plan.own_b) * b.reshape(
-            *batch, *(1,) * plan.own_a, *own_b
-        )
+        left = a.reshape((*batch, *own_a, *(1,) * plan.own_b))
+        out = left * b.reshape((*batch, *(1,) * plan.own_a, *own_b))
     else:
         depth = prod(a.shape[rows:])
-        product = np.matmul(
-            a.reshape(*batch, prod(own_a), depth), b.reshape(*batch, depth, prod(own_b))
-        )
-        out = product.reshape(*batch, *own_a, *own_b)
+        left = a.reshape((*batch, prod(own_a), depth))
+        product = np.matmul(left, b.reshape((*batch, depth, prod(own_b))))
+        out = product.reshape((*batch, *own_a, *own_b))
     return out.transpose(plan.order_out)

@@ -45,7 +45,7 @@ class XlaEngine(Engine):
         return jnp.clip(indices, 0, max(size - 1, 0))
 
     def pad_constant(self, x: Any, paddings: Any, value: Any) -> Any:
-        return jnp.pad(x, paddings, constant_values=value)
+        return jnp.pad(x, paddings, constant_values=value) if len(paddings) else jnp.asarray(x)
 
     def einsum(self, equation: str, *operands: Any, optimize: Any = "greedy") -> Any:
         return jnp.einsum(equation, *operands, optimize=optimize)
@@ -55,6 +55,33 @@ class XlaEngine(Engine):
 
     def searchsorted_rows(self, rows: Any, values: Any, side: str) -> Any:
         return jax.vmap(lambda row, v: jnp.searchsorted(row, v, side))(rows, values)
+
+    def make_complex(self, real: Any, imag: Any) -> Any:
+        return jax.lax.complex(*jnp.broadcast_arrays(real, imag))
+
+    def sigmoid(self, x: Any) -> Any:
+        return jax.lax.logistic(x)
+
+    def special(self, name: str, *arrays: Any) -> Any:
+        import jax.scipy.special
+
+        return getattr(jax.scipy.special, name)(*arrays)
+
+    def cumlogsumexp(self, x: Any, axis: int) -> Any:
+        return jax.lax.cumlogsumexp(x, axis)
+
+    def relu(self, x: Any) -> Any:
+        return jnp.maximum(x, 0)
+
+    def masked(self, x: Any, mask: Any) -> Any:
+        return jnp.where(mask, x, jnp.zeros((), x.dtype))
+
+    def add_into(self, array: Any, key: Any, updates: Any) -> Any:
+        return array.at[key].add(updates, unique_indices=True)
+
+    def index_extreme(self, array: Any, indices: Any, rows: Any, largest: bool) -> Any:
+        places = jnp.asarray(array).at[indices]
+        return places.max(rows) if largest else places.min(rows)
 
 
 engine = XlaEngine(jnp)

@@ -1,0 +1,3 @@
+"""The ops, grouped by mathematics; each declared whole in one place."""
+
+from .. import engines as engines

@@ -100,16 +100,26 @@ def _rule(declared: Op, name: str, rule: Any) -> Rule:
         return base
     slot = declared.arguments.index(name)
     pull, keeps = base
+    if rule == 1:  # `add` and its like: worth a rule without the inner call
 
-    def pull_unbroadcast(g: Any, saved: Any, params: Any) -> Any:
-        own = saved[slot]
-        if own is None:  # not needed by a rule, and not broadcast
-            return pull(g, saved, params)
-        cotangent = pull(g, saved, params)
-        shape = own._array.shape if type(own) is Tensor else own.shape
-        return cotangent if cotangent._array.shape == shape else unbroadcast(cotangent, shape=shape)
+        def summed_back(g: Any, saved: Any, params: Any) -> Any:
+            own = saved[slot]
+            return g if own is None else _sum_back(g, own)
 
-    return Rule(pull_unbroadcast, {slot: Keep.SPEC_IF_BROADCAST} | keeps)
+    else:
+
+        def summed_back(g: Any, saved: Any, params: Any) -> Any:
+            own = saved[slot]
+            cotangent = pull(g, saved, params)
+            return cotangent if own is None else _sum_back(cotangent, own)
+
+    return Rule(summed_back, {slot: Keep.SPEC_IF_BROADCAST} | keeps)
+
+
+def _sum_back(cotangent: Tensor, own: Tensor | Spec) -> Tensor:
+    """`cotangent` summed over the axes along which `own` was broadcast."""
+    shape = own._array.shape if type(own) is Tensor else own.shape
+    return cotangent if cotangent._array.shape == shape else unbroadcast(cotangent, shape=tuple(shape))
 
 
 _CONSTANT: dict[Any, Callable[..., Any]] = {

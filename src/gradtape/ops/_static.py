@@ -50,8 +50,9 @@ def static_axis(axis: Any, ndim: int, op: str, name: str = "axis") -> int:
     return check_axis(op, axis if type(axis) is int else static_int(axis, op, name), ndim, name)
 
 
-def resolved_shape(shape: Any, size: int, op: str) -> tuple[int, ...]:
-    """A shape for `size` elements, its one -1 (if any) replaced by what fits."""
+def resolved_shape(shape: Any, old: tuple[int, ...], op: str) -> tuple[int, ...]:
+    """A new shape for an array of shape `old`, its one -1 (if any) replaced by what fits."""
+    size = math.prod(old)
     dims = static_ints(shape, op, "shape")
     known = math.prod(d for d in dims if d != -1)
     free = dims.count(-1)
@@ -59,7 +60,7 @@ def resolved_shape(shape: Any, size: int, op: str) -> tuple[int, ...]:
         return tuple([size // known if d == -1 else d for d in dims])
     if free or known != size or any(d < 0 for d in dims):
         raise ShapeError(
-            f"{op}: cannot reshape a tensor of {size} elements to shape={dims}"
+            f"{op}: cannot reshape a tensor of shape {old} ({size} elements) to shape={dims}"
             f"{'' if free else f' ({known} elements)'}. One dimension may be -1, the others are >= 0."
         )
     return dims

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
+
+from ..core import dtypes as dt
+from ..core.dtypes import as_dtype
 from ..core.errors import ShapeError
-from ..core.spec import Spec
+from ..core.shape import TensorShape
+from ..core.spec import Spec, broadcast_shapes
 from ..core.tensor import Tensor
 from ._declare import op
 from ._static import resolved_shape, static_axis, static_ints, to_tensor
@@ -35,7 +41,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
            [4, 5, 6]], dtype=int32)>
     """
     x = to_tensor(tensor, "reshape")
-    return _reshape(x, shape=resolved_shape(shape, x._array.size, "reshape"))
+    return _reshape(x, shape=resolved_shape(shape, x._array.shape, "reshape"))
 
 
 @op(samples=lambda r: [([r.normal(size=(2, 3, 4))], {"perm": (2, 0, 1)}), ([r.normal(size=(3, 2))], {"perm": (1, 0)})])
@@ -155,4 +161,64 @@ def insert_axes(x: Tensor, count: int, *, at: int) -> Tensor:
     return _reshape(x, shape=(*shape[:at], *(1,) * count, *shape[at:]))
 
 
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The shape of `input` as an integer tensor (int32 unless `out_type` says otherwise)."""
+    return _integers(to_tensor(input, "shape")._array.shape, out_type)
 
+
+def shape_n(input: Any, out_type: Any = dt.int32, name: str | None = None) -> list[Tensor]:
+    """The shapes of the tensors in the list `input`."""
+    return [shape(x, out_type) for x in input]
+
+
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The number of elements of `input`."""
+    return _integers(math.prod(to_tensor(input, "size")._array.shape), out_type)
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of axes of `input`."""
+    return _integers(to_tensor(input, "rank").ndim, None)
+
+
+def _integers(values: Any, out_type: Any) -> Tensor:
+    return Tensor(np.array(values, as_dtype(out_type or dt.int32).numpy_dtype))
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`x`, if its shape fits `shape`, in which None stands for any size; else an error."""
+    x = to_tensor(x, "ensure_shape")
+    wanted = TensorShape(shape)
+    if not wanted.is_compatible_with(x.shape):
+        raise ShapeError(f"ensure_shape: `x` has shape {tuple(x.shape)}, and must have {wanted}.")
+    return x
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+    """The shape that tensors of these two shapes broadcast to, as an integer tensor."""
+    x, y = to_tensor(shape_x, "broadcast_dynamic_shape"), to_tensor(shape_y, "broadcast_dynamic_shape")
+    dims = [static_ints(s, "broadcast_dynamic_shape", "shape") for s in (x, y)]
+    common = broadcast_shapes("broadcast_dynamic_shape", shape_x=dims[0], shape_y=dims[1])
+    return _integers(common, x.dtype if x._array.size else y.dtype if y._array.size else None)
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape that tensors of these two shapes broadcast to, as a TensorShape."""
+    x, y = TensorShape(shape_x), TensorShape(shape_y)
+    if not (x.is_fully_defined() and y.is_fully_defined()):
+        raise ValueError(f"broadcast_static_shape: shapes {x} and {y} are not fully known.")
+    return TensorShape(broadcast_shapes("broadcast_static_shape", shape_x=tuple(x), shape_y=tuple(y)))
+
+
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+    """`a` with its last two axes exchanged (and conjugated, if asked for)."""
+    x = to_tensor(a, "matrix_transpose")
+    if x.ndim < 2:
+        raise ShapeError(f"matrix_transpose: `a` must have rank 2 or more, and has shape {tuple(x.shape)}.")
+    last = x.ndim - 1
+    return transpose(x, (*range(last - 1), last, last - 1), conjugate)
+
+
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+    """The conjugate transpose of `matrix`, over its last two axes."""
+    return matrix_transpose(matrix, conjugate=True)

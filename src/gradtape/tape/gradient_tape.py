@@ -16,7 +16,7 @@ from ..core import dtypes, nest
 from ..core.backward import backward
 from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
-from ..core.dispatch import Record, active
+from ..core.dispatch import Record, listeners
 from ..core.tensor import Tensor, new_key
 from .variable import Variable
 
@@ -77,7 +77,7 @@ class GradientTape:
             self._pause()
 
     def _resume(self) -> None:
-        self._listeners = active.recorders
+        self._listeners = listeners()
         self._listeners.append(self)
         self._recording = True
 
@@ -165,8 +165,6 @@ class GradientTape:
         seeds = _seeds(targets, output_gradients)
         self._begin_backward()
         flat = backward(self._take_records(), seeds, source_keys)
-        if not targets:
-            return None
         if unconnected is UnconnectedGradients.ZERO:
             flat = [
                 _zeros(source) if g is None else g

@@ -8,13 +8,15 @@ import numpy as np
 
 from ..core.convert import as_tensor, to_array
 from ..core.cotangent import IndexedSlices
-from ..core.dispatch import active
+from ..core.dispatch import recorders
 from ..core.dtypes import DType, as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.shape import TensorShape
 from ..core.tensor import Reference, Tensor, new_key, numpy_text
+from ..ops import operators as operators  # installs the operators of Tensor, copied below
 from ..ops.creation import identity
 from ..ops.indexing import gather, gather_nd
+from .scopes import get_current_name_scope
 
 
 class Variable:
@@ -55,7 +57,7 @@ class Variable:
         self._key = new_key()
         self._tensor = Tensor(array, self._key)
         self._trainable = True if trainable is None else bool(trainable)
-        self._name = name or "Variable"
+        self._name = "/".join(filter(None, [get_current_name_scope(), name or "Variable"]))
         self.constraint = constraint
 
     # What it is
@@ -95,7 +97,7 @@ class Variable:
 
     def _as_tensor(self) -> Tensor:
         """The value as an op's input: known to tapes as the variable itself."""
-        for recorder in active.recorders:
+        for recorder in recorders():
             if self._trainable and recorder.watches_variables:
                 recorder.watch_variable(self)
         return self._tensor

@@ -1,0 +1,104 @@
+"""`reduction`: the declarator of ops that reduce axes; and the dtype in which sums are taken.
+
+From a kernel it makes the primitive and the public function with TensorFlow's signature, the spec, the
+batching rule and the samples. `kept` lines a reduced tensor up with what it was reduced from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..core import dtypes as dt
+from ..core.dispatch import nary
+from ..core.op import Op
+from ..core.spec import Spec
+from ..core.tensor import Tensor
+from ._declare import public
+from ._static import static_axes, to_tensor
+from .shape import _reshape
+
+HALVES = frozenset({np.dtype(np.float16), dt.bfloat16.numpy_dtype})
+_FLOAT32 = np.dtype(np.float32)
+
+
+class Reduction(Protocol):
+    """A reduction as users call it."""
+
+    op: Op
+    vjp: Callable[[str], Callable[[Callable[..., Any]], Callable[..., Any]]]
+
+    def __call__(
+        self, input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    ) -> Tensor: ...
+
+
+def reduction_samples(r: np.random.Generator) -> list[Any]:
+    cases = [
+        ((), (), False),
+        ((4,), (0,), False),
+        ((2, 3), (0, 1), False),
+        ((2, 3), (1,), True),
+        ((2, 3, 2), (0, 2), False),
+        ((3, 1), (1,), False),
+        ((2, 0), (0,), False),
+        ((2, 2), (), False),
+    ]
+    return [([r.normal(size=s)], {"axis": axis, "keepdims": keep}) for s, axis, keep in cases]
+
+
+def reduction(**properties: Any) -> Callable[[Callable[..., Any]], Reduction]:
+    """Declare a reduction by its kernel `(xp, x, *, axis, keepdims)`; `axis` is a sorted tuple.
+
+    The properties are those of `op`; `result` gives the dtype of the result from that of `x`. Gradient
+    rules follow with `.vjp("x")`.
+    """
+
+    def declare(kernel: Callable[..., Any]) -> Reduction:
+        declared = Op(kernel, **{"samples": reduction_samples, **properties})
+        primitive = public(declared, nary(declared))
+        op_name = declared.name
+
+        def spec(x: Spec, *, axis: tuple[int, ...], keepdims: bool) -> Spec:
+            sizes = [(1 if i in axis else size) for i, size in enumerate(x.shape)]
+            shape = sizes if keepdims else [size for i, size in enumerate(x.shape) if i not in axis]
+            return Spec(tuple(shape), np.dtype(declared.result(x.dtype)))
+
+        def batch(batched: set[str], x: Tensor, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+            return primitive(x, axis=tuple([a + 1 for a in axis]), keepdims=keepdims)
+
+        def reduce(
+            input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+        ) -> Tensor:
+            x = input_tensor if type(input_tensor) is Tensor else to_tensor(input_tensor, op_name)
+            axes = static_axes(axis, len(x._array.shape), op_name)
+            return primitive(x, axis=axes, keepdims=bool(keepdims))  # type: ignore[no-any-return]
+
+        declared.spec_rule, declared.batch_rule = spec, batch
+        reduce = public(declared, reduce)
+        declared.call = primitive
+        return reduce  # type: ignore[return-value]
+
+    return declare
+
+
+def kept(x: Tensor, axis: tuple[int, ...], keepdims: bool) -> Tensor:
+    """A reduced `x` with the axes it lost, so that it broadcasts against what it was reduced from."""
+    if keepdims or axis == tuple(range(len(axis))):
+        return x  # broadcasting supplies leading axes by itself
+    sizes = iter(x._array.shape)
+    ndim = len(x._array.shape) + len(axis)
+    return _reshape(x, shape=tuple([1 if i in axis else next(sizes) for i in range(ndim)]))
+
+
+def size_over(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
+    """How many elements are reduced to one."""
+    return math.prod([shape[a] for a in axis])
+
+
+def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which sums of `dtype` are taken."""
+    return _FLOAT32 if dtype in HALVES else dtype

@@ -1,0 +1,437 @@
+"""Sums of products: matmul, matvec, tensordot, einsum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from string import ascii_letters
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes as dt
+from ..core.dispatch import binary
+from ..core.dtypes import as_dtype
+from ..core.engine import common_engine
+from ..core.errors import InvalidArgumentError, ShapeError
+from ..core.op import Keep, Op, Rule
+from ..core.spec import Spec, broadcast_shapes, same_dtype
+from ..core.tensor import Tensor
+from ._declare import op, public
+from ._family import conj
+from ._static import static_axes, static_axis, static_int, static_ints, to_tensor
+from .creation import cast
+from .shape import _broadcast_to, _reshape, insert_axes, unbroadcast
+
+_BLAS = frozenset(map(np.dtype, "fdFD"))
+_products: dict[tuple[bool, bool], Callable[..., Tensor]] = {}
+
+
+def _product(name: str, transpose_a: bool, transpose_b: bool) -> Callable[..., Tensor]:
+    """Declare a matrix product: one op for each way to transpose its arguments.
+
+    BLAS reads a transposed matrix where it lies, so the products that the gradient of a product
+    consists of need no copies. Four ops without static parameters go the fast way of `binary`.
+    """
+
+    def kernel(xp, a, b):
+        if a.ndim < 2 or b.ndim < 2:
+            raise ValueError("the arguments of a matrix product have rank 2 or more")
+        if transpose_a:
+            a = a.swapaxes(-1, -2)
+        if transpose_b:
+            b = b.swapaxes(-1, -2)
+        if b.ndim == 2 and a.ndim > 2 and not transpose_a:
+            # One product of all rows in place of one for each matrix.
+            rows = xp.matmul(a.reshape(math.prod(a.shape[:-1]), a.shape[-1]), b)
+            return rows.reshape(*a.shape[:-1], b.shape[-1])
+        return xp.matmul(a, b)
+
+    def run(a, b):
+        """What the kernel does, without asking for the engine where all agree on `@`."""
+        if a.ndim == 2 and b.ndim == 2 and a.dtype in _BLAS:
+            return (a.T if transpose_a else a) @ (b.T if transpose_b else b)
+        return kernel(common_engine((a, b)), a, b)
+
+    def vjp_a(g, a: Spec, b):
+        if transpose_a:
+            cotangent = _products[transpose_b, True](conj(b), g)
+        else:
+            cotangent = _products[False, not transpose_b](g, conj(b))
+        return _summed_to(cotangent, a)
+
+    def vjp_b(g, a, b: Spec):
+        a = conj(a)
+        if not transpose_a and b is not None and len(b.shape) == 2 and g.ndim > 2:
+            a, g = _rows(a), _rows(g)
+        if transpose_b:
+            cotangent = _products[True, transpose_a](g, a)
+        else:
+            cotangent = _products[not transpose_a, False](a, g)
+        return _summed_to(cotangent, b)
+
+    def spec(a, b):
+        return _product_spec(a, b, transpose_a, transpose_b)
+
+    def batch(batched, a, b):
+        named = [("a", a), ("b", b)]
+        rank = max(x.ndim - (n in batched) for n, x in named)
+        if len(batched) == 2 or rank > 2:
+            a, b = (insert_axes(x, rank + 1 - x.ndim, at=1) if n in batched else x for n, x in named)
+        return call(a, b)
+
+    kernel.__name__ = name
+    kernel.__doc__ = _product.__doc__
+    samples = _product_samples(transpose_a, transpose_b)
+    declared = Op(kernel, dtypes=dt.NUMERIC, name=name, samples=samples, builtin=run)
+    declared.set_rule("a", _own_spec_if_broadcast(declared.make_rule(vjp_a)))
+    declared.set_rule("b", _own_spec_if_broadcast(declared.make_rule(vjp_b)))
+    declared.spec(spec)
+    declared.batch(batch)
+    call = public(declared, binary(declared))
+    _products[transpose_a, transpose_b] = call
+    return call
+
+
+def _own_spec_if_broadcast(rule: Rule) -> Rule:
+    """A rule that needs the shape of its argument only where batch axes were broadcast."""
+    relaxed = {Keep.SPEC: Keep.SPEC_IF_BROADCAST}
+    return Rule(rule.pull, {slot: relaxed.get(keep, keep) for slot, keep in rule.keeps.items()})
+
+
+def _product_samples(transpose_a: bool, transpose_b: bool) -> Callable[..., Any]:
+    shapes = [
+        ((2, 3), (3, 4)), ((2, 1, 2, 3), (2, 3, 2)), ((2, 2, 3), (3, 1)), ((1, 3), (2, 3, 2)), ((2, 0), (0, 3)),
+    ]  # fmt: skip
+
+    def samples(r):
+        return [
+            ([_flipped(r.normal(size=a), transpose_a), _flipped(r.normal(size=b), transpose_b)], {})
+            for a, b in shapes
+        ]
+
+    return samples
+
+
+def _flipped(x: Any, transpose: bool) -> Any:
+    return x.swapaxes(-1, -2).copy() if transpose else x
+
+
+def _summed_to(cotangent: Tensor, own: Any) -> Tensor:
+    """`cotangent` summed over the batch axes along which its argument, of spec `own`, was broadcast."""
+    if own is None or cotangent._array.shape == own.shape:
+        return cotangent
+    return unbroadcast(cotangent, shape=tuple(own.shape))
+
+
+def _rows(x: Tensor) -> Tensor:
+    """All matrices of `x` below one another."""
+    shape = x._array.shape
+    return x if len(shape) == 2 else _reshape(x, shape=(math.prod(shape[:-1]), shape[-1]))
+
+
+def _product_spec(a: Spec, b: Spec, transpose_a: bool, transpose_b: bool) -> Spec:
+    dtype = same_dtype("matmul", a=a, b=b)
+    received = f"Received: a.shape={a.shape}, b.shape={b.shape}"
+    if a.ndim < 2 or b.ndim < 2:
+        raise ShapeError(
+            f"matmul: both arguments must have rank 2 or more.\n{received}. For a vector use "
+            "linalg.matvec(a, b) or tensordot(a, b, axes=1)."
+        )
+    *batch_a, m, k = (*a.shape[:-2], *(a.shape[:-3:-1] if transpose_a else a.shape[-2:]))
+    *batch_b, depth, n = (*b.shape[:-2], *(b.shape[:-3:-1] if transpose_b else b.shape[-2:]))
+    flags = f"{', transpose_a=True' * transpose_a}{', transpose_b=True' * transpose_b}"
+    if k != depth:
+        raise ShapeError(
+            f"matmul: inner dimensions must agree.\n{received}{flags}, so {k} != {depth}. Transpose one "
+            "argument, or use tensordot(a, b, axes=...)."
+        )
+    batch = broadcast_shapes("matmul (batch axes)", a=tuple(batch_a), b=tuple(batch_b))
+    return Spec((*batch, m, n), dtype)
+
+
+_matmul = _product("matmul", False, False)
+_matmul_nt = _product("matmul_nt", False, True)
+_matmul_tn = _product("matmul_tn", True, False)
+_matmul_tt = _product("matmul_tt", True, True)
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The matrix product `a @ b` over the last two axes; the axes before them broadcast.
+
+    A flag transposes (adjoint: and conjugates) an argument first. `a_is_sparse`, `b_is_sparse`,
+    `grad_a` and `grad_b` are TensorFlow's hints to itself and change nothing.
+    """
+    if not (transpose_a or transpose_b or adjoint_a or adjoint_b) and output_type is None:
+        return _matmul(a, b)
+    if transpose_a and adjoint_a:
+        raise ValueError("matmul: only one of `transpose_a` and `adjoint_a` can be true.")
+    if transpose_b and adjoint_b:
+        raise ValueError("matmul: only one of `transpose_b` and `adjoint_b` can be true.")
+    if output_type is not None:
+        wanted = as_dtype(output_type)
+        a, b = cast(a, wanted), cast(b, wanted)
+    product = _products[bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)]
+    return product(conj(a) if adjoint_a else a, conj(b) if adjoint_b else b)
+
+
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of the matrix `a` (its last two axes) and the vector `b` (its last axis)."""
+    from ..core.dispatch import _operands
+
+    a, b = _operands(_matmul.op, a, b)
+    if b.ndim < 1 or a.ndim < 2:
+        raise ShapeError(
+            f"matvec: `a` must have rank 2 or more and `b` rank 1 or more. Received: "
+            f"a.shape={tuple(a.shape)}, b.shape={tuple(b.shape)}."
+        )
+    column = _reshape(b, shape=(*b._array.shape, 1))
+    out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    return _reshape(out, shape=tuple(out._array.shape[:-1]))
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+    """Products of elements of `a` and `b`, summed over pairs of axes.
+
+    `axes`: a number n (the last n axes of `a`, the first n of `b`; 0 is the outer product), or the axes
+    of `a` and those of `b`.
+    """
+    from ..core.dispatch import _operands
+
+    a, b = _operands(_matmul.op, a, b)
+    axes_a, axes_b = _paired_axes(axes, a.ndim, b.ndim)
+    shape_a, shape_b = a._array.shape, b._array.shape
+    if [shape_a[i] for i in axes_a] != [shape_b[i] for i in axes_b]:
+        raise ShapeError(
+            f"tensordot: the paired axes must agree in size. Received: a.shape={tuple(shape_a)}, "
+            f"b.shape={tuple(shape_b)}, axes {list(axes_a)} of `a` with {list(axes_b)} of `b`."
+        )
+    if len(shape_a) == len(shape_b) == 2 and len(axes_a) == 1:
+        return _products[axes_a[0] == 0, axes_b[0] == 1](a, b)
+    letters = iter(ascii_letters)
+    labels_a = [next(letters) for _ in shape_a]
+    labels_b = [next(letters) for _ in shape_b]
+    for i, j in zip(axes_a, axes_b, strict=True):
+        labels_b[j] = labels_a[i]
+    kept = [x for i, x in enumerate(labels_a) if i not in axes_a]
+    kept += [x for j, x in enumerate(labels_b) if j not in axes_b]
+    equation = f"{''.join(labels_a)},{''.join(labels_b)}->{''.join(kept)}"
+    return _einsum(a, b, equation=equation, optimize="greedy")
+
+
+def _paired_axes(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if np.ndim(axes) == 0 and not isinstance(axes, (list, tuple)):
+        count = static_int(axes, "tensordot", "axes")
+        if not 0 <= count <= min(rank_a, rank_b):
+            raise ShapeError(
+                f"tensordot: `axes`={count} does not fit arguments of rank {rank_a} and {rank_b}."
+            )
+        return tuple(range(rank_a - count, rank_a)), tuple(range(count))
+    if len(axes) != 2:
+        raise InvalidArgumentError(
+            f"tensordot: `axes` must be a number, or the axes of `a` and those of `b`; not {axes!r}."
+        )
+    first, second = (static_ints(each, "tensordot", "axes") for each in axes)
+    if len(first) != len(second):
+        raise InvalidArgumentError(
+            f"tensordot: as many axes of `a` as of `b` are needed; `axes` has {len(first)} and "
+            f"{len(second)}."
+        )
+    static_axes(first, rank_a, "tensordot", "axes")
+    static_axes(second, rank_b, "tensordot", "axes")
+    return (
+        tuple([static_axis(i, rank_a, "tensordot", "axes") for i in first]),
+        tuple([static_axis(j, rank_b, "tensordot", "axes") for j in second]),
+    )
+
+
+def _einsum_samples(r):
+    n = r.normal
+    return [
+        ([n(size=(2, 3)), n(size=(3, 4))], {"equation": "ij,jk->ki", "optimize": "greedy"}),
+        ([n(size=(2, 3, 3))], {"equation": "bii->b", "optimize": "greedy"}),
+        ([n(size=(3, 3)), n(size=2)], {"equation": "ii,j->ij", "optimize": "greedy"}),
+        ([n(size=(2, 3)), n(size=(2, 3, 2))], {"equation": "ab,abc->ac", "optimize": "greedy"}),
+        ([n(size=(2, 3)), n(size=(3, 2)), n(size=2)], {"equation": "ij,jk,k->i", "optimize": "greedy"}),
+        ([n(size=(2, 3)), n(size=4)], {"equation": "ij,k->k", "optimize": "greedy"}),
+        ([n(size=()), n(size=2)], {"equation": ",i->i", "optimize": "greedy"}),
+    ]
+
+
+@op(dtypes=dt.NUMERIC, samples=_einsum_samples)
+def _einsum(xp, *operands, equation, optimize):
+    """An Einstein sum whose equation is written out: no `...`, no label of size 1 against another."""
+    return xp.einsum(equation, *operands, optimize=optimize)
+
+
+@_einsum.vjp("operands")
+def _einsum_vjp(g, index, operands, *, equation, optimize):
+    """Again an einsum, of `g` and the other operands.
+
+    A label that the operand has twice (a diagonal) becomes two, tied by an identity matrix; along a
+    label that only this operand has, which was summed over, the result is constant.
+    """
+    inputs, out = equation.split("->")
+    labels = inputs.split(",")
+    own = labels[index]
+    shape = operands[index]._array.shape
+    terms = [(out, g)]
+    terms += [(x, conj(t)) for i, (x, t) in enumerate(zip(labels, operands, strict=True)) if i != index]
+    free = iter([letter for letter in ascii_letters if letter not in equation])
+    wanted: list[str] = []
+    for label, size in zip(own, shape, strict=True):
+        if label in wanted:
+            twin = next(free)
+            terms.append((label + twin, Tensor(np.eye(size, dtype=g._array.dtype))))
+            label = twin
+        wanted.append(label)
+    reached = {label for term, _ in terms for label in term}
+    known = "".join([label for label in wanted if label in reached])
+    full = f"{','.join([term for term, _ in terms])}->{known}"
+    cotangent = _einsum(*[tensor for _, tensor in terms], equation=full, optimize=optimize)
+    if len(known) == len(wanted):
+        return cotangent
+    spread = tuple([size if x in reached else 1 for x, size in zip(wanted, shape, strict=True)])
+    return _broadcast_to(_reshape(cotangent, shape=spread), shape=tuple(shape))
+
+
+@_einsum.batch
+def _einsum_batch(batched, *operands, equation, optimize):
+    inputs, out = equation.split("->")
+    label = next(letter for letter in ascii_letters if letter not in equation)
+    labels = [
+        label + x if f"operands[{i}]" in batched else x for i, x in enumerate(inputs.split(","))
+    ]
+    return _einsum(*operands, equation=f"{','.join(labels)}->{label}{out}", optimize=optimize)
+
+
+@_einsum.spec
+def _einsum_spec(*operands, equation, optimize):
+    inputs, out = equation.split("->")
+    sizes: dict[str, int] = {}
+    for i, (labels, operand) in enumerate(zip(inputs.split(","), operands, strict=True)):
+        for label, size in zip(labels, operand.shape, strict=True):
+            if sizes.setdefault(label, size) != size:
+                raise ShapeError(
+                    f"einsum: label {label!r} stands for an axis of size {sizes[label]} and, in operand "
+                    f"{i}, for one of size {size} (equation {equation!r}, shapes "
+                    f"{', '.join(str(o.shape) for o in operands)})."
+                )
+    return Spec(tuple([sizes[label] for label in out]), operands[0].dtype)
+
+
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
+    """Products of the elements of `inputs`, summed over the labels that the output does not have.
+
+    `...` stands for axes that broadcast. A label twice in one input takes the diagonal. Without `->`
+    the output has the labels that occur once, in alphabetical order. `optimize` ("greedy", "optimal")
+    says how the order of three and more factors is chosen.
+
+    >>> einsum("ij,jk->ik", [[1, 2]], [[3], [4]])
+    <tf.Tensor: shape=(1, 1), dtype=int32, numpy=array([[11]], dtype=int32)>
+    """
+    optimize = kwargs.pop("optimize", "greedy")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"einsum: unknown arguments {', '.join(kwargs)}; there is `optimize`.")
+    if not inputs:
+        raise InvalidArgumentError("einsum: no inputs to multiply.")
+    tensors = _one_dtype(inputs)
+    terms, out = _parse(equation, tensors)
+    written = _without_ellipsis(equation, terms, out, tensors)
+    optimize = "optimal" if optimize == "optimal" else "greedy"
+    return _einsum(*written[1], equation=written[0], optimize=optimize)
+
+
+def _one_dtype(inputs: Any) -> list[Tensor]:
+    """The inputs as tensors; what is none takes the dtype of one that is."""
+    from ..core.dispatch import _agree
+
+    return _agree(_einsum.op, list(inputs), [f"inputs[{i}]" for i in range(len(inputs))])
+
+
+def _parse(equation: str, tensors: list[Tensor]) -> tuple[list[str], str]:
+    """The labels of each input and of the output, the output's made up where the equation has none."""
+    text = equation.replace(" ", "")
+    left, arrow, out = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(tensors):
+        raise InvalidArgumentError(
+            f"einsum: {equation!r} has {len(terms)} inputs, and {len(tensors)} were given."
+        )
+    if not arrow:
+        letters = left.replace("...", "").replace(",", "")
+        out = "..." * ("..." in left) + "".join(sorted(x for x in set(letters) if letters.count(x) == 1))
+    for term in (*terms, out):
+        labels = term.replace("...", "", 1)
+        if not all(x in ascii_letters for x in labels):
+            raise InvalidArgumentError(f"einsum: {term!r} in {equation!r} is not letters and one `...`.")
+    seen = set("".join(terms))
+    outs = out.replace("...", "")
+    if not set(outs) <= seen or len(set(outs)) != len(outs):
+        raise InvalidArgumentError(
+            f"einsum: the output of {equation!r} must have labels of the inputs, each once."
+        )
+    return terms, out
+
+
+def _without_ellipsis(
+    equation: str, terms: list[str], out: str, tensors: list[Tensor]
+) -> tuple[str, list[Tensor]]:
+    """The equation with letters for `...`, and the tensors without the axes of size 1 that broadcast."""
+    for i, (term, x) in enumerate(zip(terms, tensors, strict=True)):
+        named = len(term.replace("...", ""))
+        if x.ndim != named and not ("..." in term and x.ndim > named):
+            raise ShapeError(
+                f"einsum: input {i} has rank {x.ndim}, and {term!r} in {equation!r} stands for rank "
+                f"{named}{' or more' if '...' in term else ''}."
+            )
+    if not any("..." in term for term in terms):
+        return f"{','.join(terms)}->{out.replace('...', '')}", tensors
+    hidden = [
+        x.ndim - len(t.replace("...", "")) if "..." in t else 0
+        for t, x in zip(terms, tensors, strict=True)
+    ]
+    count = max(hidden)
+    free = [letter for letter in ascii_letters if letter not in equation][:count]
+    covered = {
+        f"inputs[{i}]": x._array.shape[t.index("...") : t.index("...") + n]
+        for i, (t, x, n) in enumerate(zip(terms, tensors, hidden, strict=True))
+        if "..." in t
+    }
+    common = broadcast_shapes("einsum", **covered)
+    written, reduced = [], []
+    for term, x, n in zip(terms, tensors, hidden, strict=True):
+        if "..." in term:
+            at, shape = term.index("..."), x._array.shape
+            labels = free[count - n :]
+            axes = range(n)
+            stays = [common[count - n + i] == shape[at + i] for i in axes]
+            if not all(stays):
+                kept = [shape[at + i] for i in axes if stays[i]]
+                x = _reshape(x, shape=(*shape[:at], *kept, *shape[at + n :]))
+            term = term.replace("...", "".join([labels[i] for i in axes if stays[i]]))
+        written.append(term)
+        reduced.append(x)
+    return f"{','.join(written)}->{out.replace('...', ''.join(free))}", reduced
