@@ -181,7 +181,6 @@ from . import math as math
 from . import nest as nest
 from . import nn as nn
 from . import random as random
-from . import testing as testing
 newaxis = None
 
 

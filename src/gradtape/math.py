@@ -2,6 +2,7 @@
 
 from ._missing import missing_name
 from .ops._family import conj as conj
+from .ops.activation import softsign as softsign
 from .ops.arithmetic import abs as abs
 from .ops.arithmetic import accumulate_n as accumulate_n
 from .ops.arithmetic import add as add
@@ -69,6 +70,8 @@ from .ops.logic import logical_not as logical_not
 from .ops.logic import logical_or as logical_or
 from .ops.logic import logical_xor as logical_xor
 from .ops.logic import not_equal as not_equal
+from .ops.loss import log_softmax as log_softmax
+from .ops.loss import softmax as softmax
 from .ops.norm import l2_normalize as l2_normalize
 from .ops.ordering import invert_permutation as invert_permutation
 from .ops.ordering import top_k as top_k

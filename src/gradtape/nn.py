@@ -1,8 +1,34 @@
 """TensorFlow's `tf.nn`."""
 
 from ._missing import missing_name
+from .ops.activation import crelu as crelu
+from .ops.activation import elu as elu
+from .ops.activation import gelu as gelu
+from .ops.activation import leaky_relu as leaky_relu
+from .ops.activation import relu as relu
+from .ops.activation import relu6 as relu6
+from .ops.activation import selu as selu
+from .ops.activation import silu as silu
+from .ops.activation import softsign as softsign
+from .ops.activation import swish as swish
 from .ops.exponential import sigmoid as sigmoid
 from .ops.exponential import softplus as softplus
+from .ops.loss import compute_average_loss as compute_average_loss
+from .ops.loss import log_poisson_loss as log_poisson_loss
+from .ops.loss import log_softmax as log_softmax
+from .ops.loss import scale_regularization_loss as scale_regularization_loss
+from .ops.loss import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
+from .ops.loss import softmax as softmax
+from .ops.loss import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
+from .ops.loss import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
+from .ops.loss import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
+from .ops.nn import batch_normalization as batch_normalization
+from .ops.nn import bias_add as bias_add
+from .ops.nn import dropout as dropout
+from .ops.nn import embedding_lookup as embedding_lookup
+from .ops.nn import moments as moments
+from .ops.nn import normalize_moments as normalize_moments
+from .ops.nn import weighted_moments as weighted_moments
 from .ops.norm import l2_loss as l2_loss
 from .ops.norm import l2_normalize as l2_normalize
 from .ops.ordering import top_k as top_k

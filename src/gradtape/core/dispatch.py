@@ -84,6 +84,7 @@ def unary(op: Op) -> Callable[..., Tensor]:
     """The callable of an elementwise op of one tensor and no static parameters."""
     kernels = op.kernels
     allowed = op.dtypes
+    usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
     keeps_x, keeps_out = (keep is Keep.VALUE for keep in op.plan((True,)))
 
@@ -92,7 +93,7 @@ def unary(op: Op) -> Callable[..., Tensor]:
             x = as_tensor(x, op=op.name)
         a = x._array
         dtype = a.dtype
-        if dtype is not _FLOAT32 and dtype not in allowed:
+        if dtype is not usual and dtype not in allowed:
             _refuse_dtype(op, x)
         out = _new(Tensor)
         out._key = None
@@ -119,6 +120,7 @@ def binary(op: Op) -> Callable[..., Tensor]:
     """The callable of an elementwise, broadcasting op of two tensors and no static parameters."""
     run = op.builtin or op.run
     allowed = op.dtypes
+    usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
     keep_for_x = _keeper(op.plan((True, False)))
     keep_for_y = _keeper(op.plan((False, True)))
@@ -130,7 +132,7 @@ def binary(op: Op) -> Callable[..., Tensor]:
         a = x._array
         b = y._array
         dtype = a.dtype
-        if dtype is not b.dtype or (dtype is not _FLOAT32 and dtype not in allowed):
+        if dtype is not b.dtype or (dtype is not usual and dtype not in allowed):
             x, y = _agree(op, [x, y], op.arguments)
             a = x._array
             b = y._array

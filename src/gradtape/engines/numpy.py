@@ -120,7 +120,8 @@ class NumpyEngine(Engine):
         return np.stack(found) if found else np.zeros(values.shape, np.intp)
 
     def make_complex(self, real: Any, imag: Any) -> Any:
-        result = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real, np.complex64))
+        shape = np.broadcast_shapes(real.shape, imag.shape)
+        result = np.empty(shape, np.result_type(real, np.complex64))
         result.real = real
         result.imag = imag
         return result

@@ -29,7 +29,7 @@ def public(declared: Op, call: Any) -> Any:
     """The function that is called: it carries its declaration."""
     call.__name__ = call.__qualname__ = declared.kernel.__name__
     call.__module__ = declared.kernel.__module__
-    call.__doc__ = declared.doc
+    call.__doc__ = declared.kernel.__doc__
     call.op = declared
     call.vjp, call.batch, call.spec = declared.vjp, declared.batch, declared.spec
     declared.call = call

@@ -7,7 +7,6 @@ rule and the test samples; an op states only what is its own.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from ..core import dtypes as dt
 from ..core.dispatch import binary, nary, unary
-from ..core.op import Keep, Op, Rule
+from ..core.op import Keep, Op, Rule, parameters_of
 from ..core.spec import Spec, broadcast_shapes
 from ..core.tensor import Tensor
 from ._declare import op, public
@@ -46,8 +45,7 @@ def elementwise(
     """
     if kernel is None:
         return lambda function: elementwise(function, dtypes=dtypes, **declarations)
-    parameters = [p for p in inspect.signature(kernel).parameters.values() if p.name != "xp"]
-    tensors = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    tensors = [name for name in parameters_of(kernel).positional if name != "xp"]
     rules = {name: declarations.pop(name, None) for name in tensors}
     nondiff = [name for name in tensors if rules[name] is None]
     declared = Op(kernel, nondiff=nondiff, dtypes=dtypes, **declarations)
@@ -91,7 +89,7 @@ def _rule(declared: Op, name: str, rule: Any) -> Rule:
     """The Rule of one argument, from its partial, with broadcasting undone."""
     if isinstance(rule, (int, float)):
         base = Rule(_CONSTANT.get(rule) or (lambda g, saved, params: g * rule), {})
-    elif "g" in inspect.signature(rule).parameters:
+    elif "g" in parameters_of(rule).positional:
         base = declared.make_rule(rule)
     else:
         partial, keeps = declared.make_rule(_with_g(rule))
@@ -135,9 +133,8 @@ def _with_g(partial: Callable[..., Any]) -> Callable[..., Any]:
     def rule(g, *values, **params):  # type: ignore[no-untyped-def]
         return partial(*values, **params)
 
-    parameters = inspect.signature(partial).parameters.values()
-    g = inspect.Parameter("g", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    rule.__signature__ = inspect.Signature([g, *parameters])  # type: ignore[attr-defined]
+    named = parameters_of(partial)
+    rule.parameters = named._replace(positional=("g", *named.positional))  # type: ignore[attr-defined]
     return rule
 
 

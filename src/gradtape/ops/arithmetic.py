@@ -51,8 +51,8 @@ def subtract(xp, x, y):
 
 
 @elementwise(
-    x=lambda g, y: g * conj(y),
-    y=lambda g, x: g * conj(x),
+    x=lambda g, y: multiply(g, conj(y)),
+    y=lambda g, x: multiply(g, conj(x)),
     dtypes=dt.NUMERIC | dt.BOOL,
     builtin=operator.mul,
 )
@@ -80,7 +80,7 @@ def square(xp, x):
     dtypes=dt.NUMERIC,
 )
 def squared_difference(xp, x, y):
-    """`(x - y)**2`, elementwise; for complex numbers the square of the distance, `abs(x - y)**2`."""
+    """`(x - y)**2`, elementwise; for complex numbers `abs(x - y)**2`, the squared distance."""
     d = x - y
     return d * (xp.conj(d) if d.dtype.kind == "c" else d)
 
@@ -158,7 +158,7 @@ def accumulate_n(
 
 
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
-    """`scalar * x` for a `scalar` of rank 0. IndexedSlices stay so: only their rows are multiplied."""
+    """`scalar * x` for a `scalar` of rank 0. Of IndexedSlices only the rows are multiplied."""
     values = x.values if isinstance(x, IndexedSlices) else to_tensor(x, "scalar_mul")
     if not isinstance(scalar, Tensor):
         scalar = operand(scalar, values._array.dtype, "scalar_mul")
@@ -218,7 +218,7 @@ def _divide_no_nan(xp, x, y):
 
 
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x / y`, and 0 where `y` is 0, where also both gradients are 0. Integers become floats first."""
+    """`x / y`, and 0 where `y` is 0, where also both gradients are 0. Integers become floats."""
     return _divide_no_nan(*(_as_floats(x, y, "divide_no_nan") or (x, y)))
 
 
@@ -271,7 +271,9 @@ def nonzero(xp, x):
     return (x != 0).astype(x.dtype)
 
 
-@elementwise(x=lambda g, out: multiply_no_nan(-conj(out * out), g), domain={"x": _POSITIVE})
+@elementwise(
+    x=lambda g, out: multiply_no_nan(negative(conj(out * out)), g), domain={"x": _POSITIVE}
+)
 def reciprocal(xp, x):
     """`1 / x`, elementwise. At 0 the gradient is -Inf, but 0 if the cotangent is 0 there."""
     return 1 / x
@@ -452,8 +454,8 @@ def _clip_by_value(xp, t, low, high):
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """`t` with what lies outside of [`clip_value_min`, `clip_value_max`] set to the nearer bound.
 
-    The bounds may be tensors that broadcast to the shape of `t`. `t` gets the gradient inside and at the
-    bounds, a bound that of the elements set to it. IndexedSlices are clipped by their rows.
+    The bounds may be tensors that broadcast to the shape of `t`. `t` gets the gradient inside and
+    at the bounds, a bound that of the elements set to it. IndexedSlices are clipped by their rows.
     """
     if isinstance(t, IndexedSlices):
         return IndexedSlices(
@@ -463,8 +465,8 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     clipped = _clip_by_value(t, clip_value_min, clip_value_max)
     if clipped._array.shape != t._array.shape:
         raise ShapeError(
-            f"clip_by_value: the bounds must broadcast to t.shape={t._array.shape}, and they would make "
-            f"it {clipped._array.shape}."
+            f"clip_by_value: the bounds must broadcast to t.shape={t._array.shape}, and they would "
+            f"make it {clipped._array.shape}."
         )
     return clipped
 

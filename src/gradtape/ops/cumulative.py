@@ -69,9 +69,9 @@ def _cumprod_vjp(g, out, x, *, axis, reverse):
     # x[j] is multiplied by what stands before it, and by what follows up to each g: the second factor
     # is s[j] = g[j] + x[j+1] s[j+1]. No division, so zeros need no care.
     step = -1 if reverse else 1
-    before = _shift(out, axis=axis, by=step, fill=1)
-    following = _shift(conj(x), axis=axis, by=-step, fill=0)
-    return conj(before) * _recurrence(following, g, axis=axis, reverse=not reverse)
+    before = _move_by_one(out, axis=axis, by=step, fill=1)
+    following = _move_by_one(conj(x), axis=axis, by=-step, fill=0)
+    return conj(before) * _linear_recurrence(following, g, axis=axis, reverse=not reverse)
 
 
 @_cumprod.batch
@@ -90,8 +90,8 @@ def _cumulative_logsumexp(xp, x, *, axis, reverse):
 def _cumulative_logsumexp_vjp(g, out, x, *, axis, reverse):
     # out[k] depends on x[j] by exp(x[j] - out[k]) = exp(x[j] - out[j]) exp(out[j] - out[j+1]) ...
     # up to k: every factor is at most 1.
-    later = _shift(out, axis=axis, by=1 if reverse else -1, fill=np.inf)
-    total = _recurrence(exp(out - later), g, axis=axis, reverse=not reverse)
+    later = _move_by_one(out, axis=axis, by=1 if reverse else -1, fill=np.inf)
+    total = _linear_recurrence(exp(out - later), g, axis=axis, reverse=not reverse)
     return exp(x - out) * total
 
 
@@ -109,7 +109,7 @@ def _cumulative(
     total = primitive(x, axis=axis, reverse=bool(reverse))
     if not exclusive:
         return total  # type: ignore[no-any-return]
-    return _shift(total, axis=axis, by=-1 if reverse else 1, fill=first)
+    return _move_by_one(total, axis=axis, by=-1 if reverse else 1, fill=first)
 
 
 def cumsum(
@@ -153,7 +153,7 @@ def cumulative_logsumexp(
         ([r.normal(size=(2, 0))], {"axis": 1, "by": 1, "fill": 0.0}),
     ]
 )
-def _shift(xp, x, *, axis, by, fill):
+def _move_by_one(xp, x, *, axis, by, fill):
     """`x` moved by one place along `axis` (`by` is 1 or -1); `fill` comes in, the last element drops out."""
     if not x.shape[axis]:
         return x
@@ -162,14 +162,14 @@ def _shift(xp, x, *, axis, by, fill):
     return xp.concatenate([edge, rest] if by > 0 else [rest, edge], axis=axis)
 
 
-@_shift.vjp("x")
-def _shift_vjp(g, *, axis, by):
-    return _shift(g, axis=axis, by=-by, fill=0)
+@_move_by_one.vjp("x")
+def _move_by_one_vjp(g, *, axis, by):
+    return _move_by_one(g, axis=axis, by=-by, fill=0)
 
 
-@_shift.batch
-def _shift_batch(batched, x, *, axis, by, fill):
-    return _shift(x, axis=axis + 1, by=by, fill=fill)
+@_move_by_one.batch
+def _move_by_one_batch(batched, x, *, axis, by, fill):
+    return _move_by_one(x, axis=axis + 1, by=by, fill=fill)
 
 
 @op(
@@ -181,7 +181,7 @@ def _shift_batch(batched, x, *, axis, by, fill):
         ([r.normal(size=(2, 0)), r.normal(size=(2, 0))], {"axis": 1, "reverse": False}),
     ],
 )
-def _recurrence(xp, a, b, *, axis, reverse):
+def _linear_recurrence(xp, a, b, *, axis, reverse):
     """The sequence s[j] = b[j] + a[j] s[j-1] along `axis`, beginning with b[0]; from the end if `reverse`.
 
     Two steps of it are one step of the same form, so log2(n) rounds suffice: each doubles the reach.
@@ -199,27 +199,27 @@ def _recurrence(xp, a, b, *, axis, reverse):
     return xp.flip(b, axis) if reverse else b
 
 
-def _recurrence_adjoint(g: Tensor, a: Tensor, axis: int, reverse: bool) -> Tensor:
-    following = _shift(conj(a), axis=axis, by=1 if reverse else -1, fill=0)
-    return _recurrence(following, g, axis=axis, reverse=not reverse)
+def _linear_recurrence_adjoint(g: Tensor, a: Tensor, axis: int, reverse: bool) -> Tensor:
+    following = _move_by_one(conj(a), axis=axis, by=1 if reverse else -1, fill=0)
+    return _linear_recurrence(following, g, axis=axis, reverse=not reverse)
 
 
-@_recurrence.vjp("a")
-def _recurrence_vjp_a(g, out, a, *, axis, reverse):
-    previous = _shift(out, axis=axis, by=-1 if reverse else 1, fill=0)
-    return _recurrence_adjoint(g, a, axis, reverse) * conj(previous)
+@_linear_recurrence.vjp("a")
+def _linear_recurrence_vjp_a(g, out, a, *, axis, reverse):
+    previous = _move_by_one(out, axis=axis, by=-1 if reverse else 1, fill=0)
+    return _linear_recurrence_adjoint(g, a, axis, reverse) * conj(previous)
 
 
-@_recurrence.vjp("b")
-def _recurrence_vjp_b(g, a, *, axis, reverse):
-    return _recurrence_adjoint(g, a, axis, reverse)
+@_linear_recurrence.vjp("b")
+def _linear_recurrence_vjp_b(g, a, *, axis, reverse):
+    return _linear_recurrence_adjoint(g, a, axis, reverse)
 
 
-@_recurrence.batch
-def _recurrence_batch(batched, a, b, *, axis, reverse):
+@_linear_recurrence.batch
+def _linear_recurrence_batch(batched, a, b, *, axis, reverse):
     size = (a if "a" in batched else b)._array.shape[0]
     a, b = (
         v if name in batched else _broadcast_to(v, shape=(size, *v._array.shape))
         for name, v in (("a", a), ("b", b))
     )
-    return _recurrence(a, b, axis=axis + 1, reverse=reverse)
+    return _linear_recurrence(a, b, axis=axis + 1, reverse=reverse)

@@ -32,7 +32,7 @@ def expm1(xp, x):
 
 @elementwise(x=lambda g, x: g / conj(x), domain={"x": _POSITIVE})
 def log(xp, x):
-    """The natural logarithm; -Inf at 0 and NaN for a negative real, where the gradient still is 1 / x."""
+    """The natural logarithm; -Inf at 0, NaN for a negative real. The gradient always is 1 / x."""
     return xp.log(x)
 
 
@@ -67,7 +67,7 @@ def xlog1py(xp, x, y):
 
 
 def _wide(function: Callable[..., Any], *arrays: Any) -> Any:
-    """`function(*arrays)`, of several steps: in 16 bits it is rounded once, and not at each step."""
+    """`function(*arrays)`, of several steps: in 16 bits it is rounded once, not at each step."""
     dtype = arrays[0].dtype
     if dtype.itemsize > 2:
         return function(*arrays)
@@ -136,7 +136,7 @@ def erfinv(xp, x):
     domain={"x": (0.1, 0.9)},
 )
 def ndtri(xp, x):
-    """The quantile function of the standard normal distribution: infinite at 0 and 1, NaN beyond."""
+    """The quantiles of the standard normal distribution: infinite at 0 and 1, NaN beyond."""
     return xp.special("ndtri", x)
 
 
@@ -198,7 +198,7 @@ def _derivative_of_digamma(xp: Any, a: Any, x: Any) -> Any:
 
 
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The derivative of `digamma` of order `a`, a non-negative whole number; `a` has no gradient."""
+    """The derivative of `digamma` of order `a`, a whole number >= 0; `a` has no gradient."""
     return _polygamma(a, x)
 
 
@@ -215,11 +215,11 @@ _zeta.op.alike = (0, 1)
 
 
 def _hurwitz(xp: Any, x: Any, q: Any) -> Any:
-    """The Hurwitz zeta function; at a pole in `q` Inf for even `x`, else NaN, for its sign is unclear."""
+    """The Hurwitz zeta function; at a pole in `q` Inf for even `x`, else NaN (no sign is right)."""
     nan = xp.asarray(np.nan, dtype=q.dtype)
     return xp.where(_is_pole(xp, q) & (x % 2 != 0), nan, xp.special("zeta", x, q))
 
 
 def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
-    """The Hurwitz zeta function, the sum of `(q + k)**-x` over k = 0, 1, 2, ...; `x` has no gradient."""
+    """The Hurwitz zeta function: the sum of `(q + k)**-x` over k >= 0; `x` has no gradient."""
     return _zeta(x, q)

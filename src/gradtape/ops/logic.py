@@ -26,13 +26,13 @@ def _truth(dtype: Any) -> Any:
 
 @elementwise(dtypes=dt.ANY, builtin=operator.eq, result=_truth)
 def equal(xp, x, y):
-    """Whether `x == y`, elementwise. Incompatible shapes raise here; for the operator they are unequal."""
+    """Whether `x == y`, elementwise. Incompatible shapes raise; the operator calls them unequal."""
     return x == y
 
 
 @elementwise(dtypes=dt.ANY, builtin=operator.ne, result=_truth)
 def not_equal(xp, x, y):
-    """Whether `x != y`, elementwise. Incompatible shapes raise here; for the operator they are unequal."""
+    """Whether `x != y`, elementwise. Incompatible shapes raise; the operator calls them unequal."""
     return x != y
 
 
@@ -61,7 +61,7 @@ def greater_equal(xp, x, y):
 
 
 def equals_operator(x: Any, y: Any) -> Any:
-    """`x == y` as the operator has it: elementwise, and one False for shapes that do not broadcast."""
+    """`x == y` as the operator has it: one False for shapes that do not broadcast."""
     if y is None:
         return False
     try:
@@ -71,7 +71,7 @@ def equals_operator(x: Any, y: Any) -> Any:
 
 
 def not_equals_operator(x: Any, y: Any) -> Any:
-    """`x != y` as the operator has it: elementwise, and one True for shapes that do not broadcast."""
+    """`x != y` as the operator has it: one True for shapes that do not broadcast."""
     if y is None:
         return True
     try:
@@ -214,12 +214,12 @@ def select(xp, condition, x, y):
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """`x` where `condition` holds and `y` elsewhere; without `x` and `y`, the indices where it holds.
+    """`x` where `condition` holds, `y` elsewhere; without `x` and `y`, the indices where it holds.
 
-    The three are broadcast together. Each of `x` and `y` gets the gradient of the elements that were
-    taken from it, and zero elsewhere. That zero is still multiplied by the derivative of what `x` was
-    computed from, and 0 * Inf is NaN: to keep such a point out, guard the argument with a `where` of its
-    own, as in `where(x > 0, log(where(x > 0, x, 1.0)), 0.0)`.
+    The three are broadcast together. Each of `x` and `y` gets the gradient of the elements that
+    were taken from it, and zero elsewhere. That zero is still multiplied by the derivative of what
+    `x` was computed from, and 0 * Inf is NaN: to keep such a point out, guard the argument with a
+    `where` of its own, as in `where(x > 0, log(where(x > 0, x, 1.0)), 0.0)`.
     """
     if x is None and y is None:
         from .indexing import nonzero_indices
@@ -230,6 +230,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     condition = to_tensor(condition, "where")
     if condition._array.dtype != _BOOL:
         raise DTypeError(
-            f"where: `condition` is {condition.dtype.name}, and must be bool. Compare it: condition != 0."
+            f"where: `condition` is {condition.dtype.name}, and must be bool. "
+            "Compare it: condition != 0."
         )
     return select(condition, x, y)

@@ -13,7 +13,7 @@ from ..core.tensor import Tensor
 from ._static import static_ints, to_tensor
 from .creation import cast, constant
 
-_generator = np.random.default_rng()
+_generator: np.random.Generator | None = None  # made on first use: np.random takes a third of NumPy's import
 
 
 def set_seed(seed: Any) -> None:
@@ -24,7 +24,12 @@ def set_seed(seed: Any) -> None:
 
 def generator_for(seed: Any = None) -> np.random.Generator:
     """Where a draw comes from: the global sequence, or a sequence of its own for a `seed`."""
-    return _generator if seed is None else np.random.default_rng(int(seed))
+    global _generator
+    if seed is not None:
+        return np.random.default_rng(int(seed))
+    if _generator is None:
+        _generator = np.random.default_rng()
+    return _generator
 
 
 def normal(

@@ -189,21 +189,21 @@ def reduce_min(xp, x, *, axis, keepdims):
 @reduce_max.vjp("x")
 @reduce_min.vjp("x")
 def _extremum_vjp(g, out, x, *, axis, keepdims):
-    chosen = _equals(x, kept(out, axis, keepdims))
+    chosen = _indicator(x, kept(out, axis, keepdims))
     count = reduce_sum(chosen, axis, keepdims)
     return chosen * kept(g / count, axis, keepdims)
 
 
 @op(nondiff="all", samples=lambda r: [([r.integers(0, 2, (2, 3)) * 1.0, r.integers(0, 2, (2, 1)) * 1.0], {})])
-def _equals(xp, x, y):
+def _indicator(xp, x, y):
     """1 where `x` equals `y`, else 0, in the dtype of `x`."""
     return (x == y).astype(x.dtype)
 
 
-@_equals.batch
-def _equals_batch(batched, x, y):
+@_indicator.batch
+def _indicator_batch(batched, x, y):
     rank = max(x.ndim - ("x" in batched), y.ndim - ("y" in batched))
-    return _equals(*(_batch_first(v, name in batched, rank) for name, v in (("x", x), ("y", y))))
+    return _indicator(*(_batch_first(v, name in batched, rank) for name, v in (("x", x), ("y", y))))
 
 
 def _batch_first(x: Tensor, is_batched: bool, rank: int) -> Tensor:
@@ -235,17 +235,33 @@ def reduce_logsumexp(xp, x, *, axis, keepdims):
 
     An element that is -inf has gradient 0; where all are, the gradient is NaN.
     """
-    dtype = x.dtype
-    wide = x.astype(_FLOAT32) if dtype in HALVES else x
-    largest = _extremum(wide.max, -np.inf, wide, axis, True)
-    largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
-    total = xp.log(xp.exp(wide - largest).sum(axis=axis, keepdims=True)) + largest
-    return (total if keepdims else xp.squeeze(total, axis)).astype(dtype)
+    wide = x.astype(accumulator(x.dtype))
+    shift = _finite_max(xp, wide, axis)
+    total = xp.log(xp.exp(wide - shift).sum(axis=axis, keepdims=True)) + shift
+    return (total if keepdims else xp.squeeze(total, axis)).astype(x.dtype)
+
+
+def _finite_max(xp: Any, x: Any, axis: Any) -> Any:
+    largest = _extremum(x.max, -np.inf, x, axis, True)
+    return xp.where(xp.isfinite(largest), largest, xp.zeros((), x.dtype))
 
 
 @reduce_logsumexp.vjp("x")
-def _reduce_logsumexp_vjp(g, out, x, *, axis, keepdims):
-    return exp(x - kept(out, axis, keepdims)) * kept(g, axis, keepdims)
+def _reduce_logsumexp_vjp(g, x, *, axis, keepdims):
+    # Not exp(x - out): of an output near 1e4, float32 has lost what decides the gradient.
+    exponentials = exp(x - _exp_shift(x, axis=axis))
+    return exponentials * (kept(g, axis, keepdims) / reduce_sum(exponentials, axis, True))
+
+
+@op(nondiff="all", samples=lambda r: [([r.normal(size=(2, 3))], {"axis": (1,)})])
+def _exp_shift(xp, x, *, axis):
+    """The largest element over `axis`, or 0 if it is not finite: what to subtract before `exp`."""
+    return _finite_max(xp, x, axis)
+
+
+@_exp_shift.batch
+def _exp_shift_batch(batched, x, *, axis):
+    return _exp_shift(x, axis=tuple([a + 1 for a in axis]))
 
 
 # Counting and finding

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,9 +17,8 @@ from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
 from ..core.dispatch import Record, listeners
 from ..core.tensor import Tensor, new_key
+from .scopes import get_logger
 from .variable import Variable
-
-logger = logging.getLogger("gradtape")
 
 
 class UnconnectedGradients(Enum):
@@ -231,7 +229,7 @@ class _Limited:
     def log(self, *details: Any) -> None:
         if self._left > 0:
             self._left -= 1
-            logger.warning(self._message, *details)
+            get_logger().warning(self._message, *details)
 
 
 _not_floating = _Limited(

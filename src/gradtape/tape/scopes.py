@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import local
@@ -70,8 +69,10 @@ def executing_eagerly() -> bool:
     return True
 
 
-def get_logger() -> logging.Logger:
+def get_logger() -> Any:
     """The logger of gradtape, named "gradtape"; its warnings go there."""
+    import logging
+
     return logging.getLogger("gradtape")
 
 
