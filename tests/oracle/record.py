@@ -1,8 +1,8 @@
-"""Compute all cases with TensorFlow. To remake recorded.npz after a change of the cases:
+"""Compute cases with TensorFlow. To remake the files in recorded/ after a change of the cases:
 
-    TENSORFLOW_PYTHON tests/oracle/record.py
+    TENSORFLOW_PYTHON tests/oracle/record.py [topic ...]      # cases_<topic>.py; all without one
 
-`record.py PATH SEED` writes other random shapes and values to PATH; test_live.py uses that.
+`record.py --live PATH SEED` writes other random shapes and values to PATH; test_live.py uses that.
 """
 
 import sys
@@ -14,12 +14,12 @@ if __name__ == "__main__":
 
 from oracle import cases, differential  # noqa: E402
 
-RECORDED = HERE / "recorded.npz"
+RECORDED = HERE / "recorded"
 
 
-def record(tf, seed):
+def record(tf, table, seed):
     results = {}
-    for case in cases.table(seed):
+    for case in table:
         for dtype in case.dtypes:
             arrays = case.draw(dtype, seed)
             try:
@@ -30,13 +30,22 @@ def record(tf, seed):
     return results
 
 
-def main(path=RECORDED, seed="0"):
-    import tensorflow
-
-    results = record(tensorflow, int(seed))
+def write(path, results):
+    path.parent.mkdir(exist_ok=True)
     differential.save(path, results)
     missing = [name for name, r in results.items() if "LookupError" in (r["first"], r["second"])]
     print(f"{len(results)} results in {path}; TensorFlow has no gradient for {missing}")
+
+
+def main(*arguments):
+    import tensorflow
+
+    if arguments[:1] == ("--live",):
+        path, seed = arguments[1:]
+        write(Path(path), record(tensorflow, cases.table(int(seed)), int(seed)))
+    else:
+        for name in arguments or cases.TOPICS:
+            write(RECORDED / f"{name}.npz", record(tensorflow, cases.topic(name), 0))
 
 
 if __name__ == "__main__":

@@ -252,6 +252,7 @@ def parameters_of(function: Callable[..., Any]) -> Parameters:
     declared = getattr(function, "parameters", None)  # a wrapper says what it stands for
     if declared is not None:
         return declared  # type: ignore[no-any-return]
+    function = getattr(function, "__wrapped__", function)
     code = function.__code__
     names = code.co_varnames
     last = code.co_argcount + code.co_kwonlyargcount

@@ -71,7 +71,7 @@ def _pair(equation: str, a: Any, b: Any) -> Any:
     rows = plan.batch + plan.own_a
     columns = b.ndim - plan.own_b
     batch, own_a, own_b = a.shape[: plan.batch], a.shape[plan.batch : rows], b.shape[columns:]
-    if b.shape[:plan.batch] != batch or b.shape[plan.batch : columns] != a.shape[rows:]:
+    if b.shape[: plan.batch] != batch or b.shape[plan.batch : columns] != a.shape[rows:]:
         raise ValueError("sizes of a label differ between the operands")
     if columns == plan.batch:  # nothing to sum over
         left = a.reshape((*batch, *own_a, *(1,) * plan.own_b))

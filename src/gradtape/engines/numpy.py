@@ -96,23 +96,31 @@ class NumpyEngine(Engine):
         return einsum(equation, *operands, optimize=optimize)
 
     def top_k(self, x: Any, k: int) -> Any:
-        """The `k` largest along the last axis, in descending order, and their indices; ties by index."""
+        """The `k` largest along the last axis, largest first, and their indices; ties by index."""
         size = x.shape[-1]
         rows = x.reshape(math.prod(x.shape[:-1]), size)
-        order = np.broadcast_to(np.arange(size), rows.shape)
-        if 0 < 8 * k < size:
-            # Linear in the size: all that exceed the k-th largest, and the first of those equal to it.
-            bound = np.partition(rows, size - k, axis=-1)[:, size - k, None]
-            above, equal = rows > bound, rows == bound
-            missing = k - above.sum(-1, keepdims=True)
-            chosen = above | (equal & (equal.cumsum(-1) <= missing))
-            if (chosen.sum(-1) == k).all():  # NaN compares to nothing
-                order = np.nonzero(chosen)[1].reshape(-1, k)
-        candidates = np.take_along_axis(rows, order, -1)
-        best = candidates.shape[-1] - 1 - np.argsort(candidates[:, ::-1], -1, kind="stable")
-        indices = np.take_along_axis(order, best[:, ::-1][:, :k], -1)
+        few = self._top_few(rows, k) if 0 < 8 * k < size else None
+        candidates = rows if few is None else np.take_along_axis(rows, few, -1)
+        # The order of the mirror image, mirrored: descending, and equal elements still in order.
+        mirrored = np.argsort(candidates[:, ::-1], -1, stable=True)[:, ::-1][:, :k]
+        indices = candidates.shape[-1] - 1 - mirrored
+        if few is not None:
+            indices = np.take_along_axis(few, indices, -1)
         values = np.take_along_axis(rows, indices, -1)
         return values.reshape(*x.shape[:-1], k), indices.reshape(*x.shape[:-1], k)
+
+    def _top_few(self, rows: Any, k: int) -> Any:
+        """The indices of the `k` largest of each row, unsorted: all above the k-th, then ties by index.
+
+        Linear in the size: 47 ms for 10 of each of 64 rows of 50 000, where sorting takes 335 ms.
+        """
+        bound = np.partition(rows, -k, axis=-1)[:, -k, None]
+        above, equal = rows > bound, rows == bound
+        missing = k - above.sum(-1, keepdims=True)
+        chosen = above | (equal & (equal.cumsum(-1) <= missing))
+        if (chosen.sum(-1) != k).any():  # NaN compares to nothing
+            return None
+        return np.nonzero(chosen)[1].reshape(-1, k)
 
     def searchsorted_rows(self, rows: Any, values: Any, side: str) -> Any:
         """For each row of sorted `rows` [n, m], where the elements of that row of `values` belong."""
@@ -181,6 +189,21 @@ class NumpyEngine(Engine):
         """A copy of `array` with the larger (smaller) of itself and of `rows` at the rows `indices`."""
         result = np.array(array)
         (np.maximum if largest else np.minimum).at(result, indices, rows)
+        return result
+
+    # NumPy's functions of these names are Python around the methods: 1.0 against 0.2 µs.
+
+    def reshape(self, x: Any, shape: Any) -> Any:
+        return x.reshape(shape)
+
+    def transpose(self, x: Any, axes: Any = None) -> Any:
+        return x.transpose(axes)
+
+    def broadcast_to(self, x: Any, shape: Any) -> Any:
+        if x.ndim > len(shape) or math.prod(shape) > 4096:
+            return np.broadcast_to(x, shape)
+        result = np.empty(shape, x.dtype)  # 0.6 µs; the view of broadcast_to takes 4
+        result[...] = x
         return result
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..core import dtypes as dt
 from ..core.dispatch import nary
-from ..core.op import Op
+from ..core.op import Op, parameters_of
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import public
@@ -77,6 +78,7 @@ def reduction(**properties: Any) -> Callable[[Callable[..., Any]], Reduction]:
             axes = static_axes(axis, len(x._array.shape), op_name)
             return primitive(x, axis=axes, keepdims=bool(keepdims))  # type: ignore[no-any-return]
 
+        declared.alike = (0,)  # the dtype is checked also where there is no gradient
         declared.spec_rule, declared.batch_rule = spec, batch
         reduce = public(declared, reduce)
         declared.call = primitive
@@ -97,6 +99,24 @@ def kept(x: Tensor, axis: tuple[int, ...], keepdims: bool) -> Tensor:
 def size_over(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
     """How many elements are reduced to one."""
     return math.prod([shape[a] for a in axis])
+
+
+def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel of several steps on 16-bit floats: in float32, with its results rounded once."""
+
+    @wraps(kernel)
+    def run(xp: Any, *arrays: Any, **params: Any) -> Any:
+        half = next((a.dtype for a in arrays if a.dtype in HALVES), None)
+        if half is None:
+            return kernel(xp, *arrays, **params)
+        wide = [a.astype(_FLOAT32) if a.dtype in HALVES else a for a in arrays]
+        results = kernel(xp, *wide, **params)
+        if type(results) is tuple:
+            return tuple([y.astype(half) for y in results])
+        return results.astype(half)
+
+    run.parameters = parameters_of(kernel)  # type: ignore[attr-defined]
+    return run
 
 
 def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:

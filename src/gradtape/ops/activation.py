@@ -121,8 +121,11 @@ def _elu_slope(xp, y, *, left, right):
     """The slope of elu and selu from their value: `y + left` below 0, else `right`."""
 
     def slope(y):
-        either = xp.fmin(y, 0) + right
-        return either if left == right else either + (y < 0).astype(y.dtype) * (left - right)
+        bent = xp.fmin(y, 0)
+        if left == right:
+            return bent + right
+        negative = (y < 0).astype(y.dtype)
+        return negative * left + (1 - negative) * right + bent
 
     return _wide(slope, y)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from string import ascii_letters
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes as dt
-from ..core.dispatch import binary
+from ..core.dispatch import _agree, _operands, binary
 from ..core.dtypes import as_dtype
 from ..core.engine import common_engine
 from ..core.errors import InvalidArgumentError, ShapeError
@@ -19,7 +20,7 @@ from ..core.spec import Spec, broadcast_shapes, same_dtype
 from ..core.tensor import Tensor
 from ._declare import op, public
 from ._family import conj
-from ._static import static_axes, static_axis, static_int, static_ints, to_tensor
+from ._static import static_axes, static_axis, static_int, static_ints
 from .creation import cast
 from .shape import _broadcast_to, _reshape, insert_axes, unbroadcast
 
@@ -77,7 +78,9 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Callable[..., T
         named = [("a", a), ("b", b)]
         rank = max(x.ndim - (n in batched) for n, x in named)
         if len(batched) == 2 or rank > 2:
-            a, b = (insert_axes(x, rank + 1 - x.ndim, at=1) if n in batched else x for n, x in named)
+            a, b = (
+                insert_axes(x, rank + 1 - x.ndim, at=1) if n in batched else x for n, x in named
+            )
         return call(a, b)
 
     kernel.__name__ = name
@@ -198,8 +201,6 @@ def matvec(
     name: str | None = None,
 ) -> Tensor:
     """The product of the matrix `a` (its last two axes) and the vector `b` (its last axis)."""
-    from ..core.dispatch import _operands
-
     a, b = _operands(_matmul.op, a, b)
     if b.ndim < 1 or a.ndim < 2:
         raise ShapeError(
@@ -217,8 +218,6 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     `axes`: a number n (the last n axes of `a`, the first n of `b`; 0 is the outer product), or the axes
     of `a` and those of `b`.
     """
-    from ..core.dispatch import _operands
-
     a, b = _operands(_matmul.op, a, b)
     axes_a, axes_b = _paired_axes(axes, a.ndim, b.ndim)
     shape_a, shape_b = a._array.shape, b._array.shape
@@ -229,15 +228,20 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         )
     if len(shape_a) == len(shape_b) == 2 and len(axes_a) == 1:
         return _products[axes_a[0] == 0, axes_b[0] == 1](a, b)
-    letters = iter(ascii_letters)
-    labels_a = [next(letters) for _ in shape_a]
-    labels_b = [next(letters) for _ in shape_b]
+    equation = _dot_equation(len(shape_a), len(shape_b), axes_a, axes_b)
+    return _einsum(a, b, equation=equation, optimize="greedy")
+
+
+@lru_cache(maxsize=1024)
+def _dot_equation(rank_a: int, rank_b: int, axes_a: Any, axes_b: Any) -> str:
+    """The Einstein sum that a tensordot is."""
+    labels_a = list(ascii_letters[:rank_a])
+    labels_b = list(ascii_letters[rank_a : rank_a + rank_b])
     for i, j in zip(axes_a, axes_b, strict=True):
         labels_b[j] = labels_a[i]
     kept = [x for i, x in enumerate(labels_a) if i not in axes_a]
     kept += [x for j, x in enumerate(labels_b) if j not in axes_b]
-    equation = f"{''.join(labels_a)},{''.join(labels_b)}->{''.join(kept)}"
-    return _einsum(a, b, equation=equation, optimize="greedy")
+    return f"{''.join(labels_a)},{''.join(labels_b)}->{''.join(kept)}"
 
 
 def _paired_axes(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -273,7 +277,10 @@ def _einsum_samples(r):
         ([n(size=(2, 3, 3))], {"equation": "bii->b", "optimize": "greedy"}),
         ([n(size=(3, 3)), n(size=2)], {"equation": "ii,j->ij", "optimize": "greedy"}),
         ([n(size=(2, 3)), n(size=(2, 3, 2))], {"equation": "ab,abc->ac", "optimize": "greedy"}),
-        ([n(size=(2, 3)), n(size=(3, 2)), n(size=2)], {"equation": "ij,jk,k->i", "optimize": "greedy"}),
+        (
+            [n(size=(2, 3)), n(size=(3, 2)), n(size=2)],
+            {"equation": "ij,jk,k->i", "optimize": "greedy"},
+        ),
         ([n(size=(2, 3)), n(size=4)], {"equation": "ij,k->k", "optimize": "greedy"}),
         ([n(size=()), n(size=2)], {"equation": ",i->i", "optimize": "greedy"}),
     ]
@@ -297,7 +304,9 @@ def _einsum_vjp(g, index, operands, *, equation, optimize):
     own = labels[index]
     shape = operands[index]._array.shape
     terms = [(out, g)]
-    terms += [(x, conj(t)) for i, (x, t) in enumerate(zip(labels, operands, strict=True)) if i != index]
+    terms += [
+        (x, conj(t)) for i, (x, t) in enumerate(zip(labels, operands, strict=True)) if i != index
+    ]
     free = iter([letter for letter in ascii_letters if letter not in equation])
     wanted: list[str] = []
     for label, size in zip(own, shape, strict=True):
@@ -358,35 +367,40 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     if not inputs:
         raise InvalidArgumentError("einsum: no inputs to multiply.")
     tensors = _one_dtype(inputs)
-    terms, out = _parse(equation, tensors)
-    written = _without_ellipsis(equation, terms, out, tensors)
+    terms, out = _parse(equation, len(tensors))
+    written, tensors = _without_ellipsis(equation, terms, out, tensors)
     optimize = "optimal" if optimize == "optimal" else "greedy"
-    return _einsum(*written[1], equation=written[0], optimize=optimize)
+    return _einsum(*tensors, equation=written, optimize=optimize)
 
 
 def _one_dtype(inputs: Any) -> list[Tensor]:
     """The inputs as tensors; what is none takes the dtype of one that is."""
-    from ..core.dispatch import _agree
-
+    if all([type(x) is Tensor for x in inputs]):
+        return list(inputs)  # the op itself compares the dtypes
     return _agree(_einsum.op, list(inputs), [f"inputs[{i}]" for i in range(len(inputs))])
 
 
-def _parse(equation: str, tensors: list[Tensor]) -> tuple[list[str], str]:
-    """The labels of each input and of the output, the output's made up where the equation has none."""
+@lru_cache(maxsize=1024)
+def _parse(equation: str, count: int) -> tuple[list[str], str]:
+    """The labels of each of `count` inputs and of the output, made up where the equation has none."""
     text = equation.replace(" ", "")
     left, arrow, out = text.partition("->")
     terms = left.split(",")
-    if len(terms) != len(tensors):
+    if len(terms) != count:
         raise InvalidArgumentError(
-            f"einsum: {equation!r} has {len(terms)} inputs, and {len(tensors)} were given."
+            f"einsum: {equation!r} has {len(terms)} inputs, and {count} were given."
         )
     if not arrow:
         letters = left.replace("...", "").replace(",", "")
-        out = "..." * ("..." in left) + "".join(sorted(x for x in set(letters) if letters.count(x) == 1))
+        out = "..." * ("..." in left) + "".join(
+            sorted(x for x in set(letters) if letters.count(x) == 1)
+        )
     for term in (*terms, out):
         labels = term.replace("...", "", 1)
         if not all(x in ascii_letters for x in labels):
-            raise InvalidArgumentError(f"einsum: {term!r} in {equation!r} is not letters and one `...`.")
+            raise InvalidArgumentError(
+                f"einsum: {term!r} in {equation!r} is not letters and one `...`."
+            )
     seen = set("".join(terms))
     outs = out.replace("...", "")
     if not set(outs) <= seen or len(set(outs)) != len(outs):
@@ -400,14 +414,15 @@ def _without_ellipsis(
     equation: str, terms: list[str], out: str, tensors: list[Tensor]
 ) -> tuple[str, list[Tensor]]:
     """The equation with letters for `...`, and the tensors without the axes of size 1 that broadcast."""
+    dots = "." in equation
     for i, (term, x) in enumerate(zip(terms, tensors, strict=True)):
-        named = len(term.replace("...", ""))
+        named = len(term.replace("...", "")) if dots else len(term)
         if x.ndim != named and not ("..." in term and x.ndim > named):
             raise ShapeError(
                 f"einsum: input {i} has rank {x.ndim}, and {term!r} in {equation!r} stands for rank "
                 f"{named}{' or more' if '...' in term else ''}."
             )
-    if not any("..." in term for term in terms):
+    if not dots or not any("..." in term for term in terms):
         return f"{','.join(terms)}->{out.replace('...', '')}", tensors
     hidden = [
         x.ndim - len(t.replace("...", "")) if "..." in t else 0

@@ -11,12 +11,10 @@ from ..core import dtypes as dt
 from ..core.tensor import Tensor
 from ._declare import op
 from ._family import conj
-from ._reduction import HALVES, accumulator
+from ._reduction import widened
 from ._static import static_axis, to_tensor
 from .exponential import exp
 from .shape import _broadcast_to
-
-_FLOAT32 = np.dtype(np.float32)
 
 
 def _along(scan: Callable[..., Any], xp: Any, x: Any, axis: int, reverse: bool) -> Any:
@@ -34,10 +32,9 @@ def _scan_samples(r: np.random.Generator) -> list[Any]:
 
 
 @op(dtypes=dt.NUMERIC, samples=_scan_samples)
+@widened
 def _cumsum(xp, x, *, axis, reverse):
-    dtype = x.dtype
-    total = accumulator(dtype)
-    return _along(lambda v: xp.cumsum(v, axis=axis, dtype=total).astype(dtype), xp, x, axis, reverse)
+    return _along(lambda v: xp.cumsum(v, axis=axis, dtype=v.dtype), xp, x, axis, reverse)
 
 
 @_cumsum.vjp("x")
@@ -58,10 +55,9 @@ def _cumsum_batch(batched, x, *, axis, reverse):
         ([r.normal(size=(5,)) + 1j * r.normal(size=(5,))], {"axis": 0, "reverse": True}),
     ],
 )
+@widened
 def _cumprod(xp, x, *, axis, reverse):
-    dtype = x.dtype
-    total = accumulator(dtype)
-    return _along(lambda v: xp.cumprod(v, axis=axis, dtype=total).astype(dtype), xp, x, axis, reverse)
+    return _along(lambda v: xp.cumprod(v, axis=axis, dtype=v.dtype), xp, x, axis, reverse)
 
 
 @_cumprod.vjp("x")
@@ -80,10 +76,9 @@ def _cumprod_batch(batched, x, *, axis, reverse):
 
 
 @op(dtypes=dt.FLOATING, samples=_scan_samples)
+@widened
 def _cumulative_logsumexp(xp, x, *, axis, reverse):
-    dtype = x.dtype
-    wide = x.astype(_FLOAT32) if dtype in HALVES else x
-    return _along(lambda v: xp.cumlogsumexp(v, axis).astype(dtype), xp, wide, axis, reverse)
+    return _along(lambda v: xp.cumlogsumexp(v, axis), xp, x, axis, reverse)
 
 
 @_cumulative_logsumexp.vjp("x")
@@ -181,6 +176,7 @@ def _move_by_one_batch(batched, x, *, axis, by, fill):
         ([r.normal(size=(2, 0)), r.normal(size=(2, 0))], {"axis": 1, "reverse": False}),
     ],
 )
+@widened
 def _linear_recurrence(xp, a, b, *, axis, reverse):
     """The sequence s[j] = b[j] + a[j] s[j-1] along `axis`, beginning with b[0]; from the end if `reverse`.
 

@@ -32,7 +32,12 @@ from .slicing import unravel_index as unravel_index
 def _blocks(shape: Any, axis: int, batch_dims: int) -> tuple[int, int, int, int]:
     """`shape` as batch, outer axes, the axis that is indexed, inner axes."""
     prod = math.prod
-    return prod(shape[:batch_dims]), prod(shape[batch_dims:axis]), shape[axis], prod(shape[axis + 1 :])
+    return (
+        prod(shape[:batch_dims]),
+        prod(shape[batch_dims:axis]),
+        shape[axis],
+        prod(shape[axis + 1 :]),
+    )
 
 
 def _gather_samples(r):
@@ -118,7 +123,9 @@ def _adjoint_samples(r):
 def _gather_adjoint(xp, updates, indices, *, axis, batch_dims, shape):
     """Zeros of `shape` with `updates` added at `indices` along `axis`: the adjoint of `gather`."""
     batch, outer, size, inner = _blocks(shape, axis, batch_dims)
-    indices = xp.checked(indices, size, "gather").reshape(batch, math.prod(indices.shape[batch_dims:]))
+    indices = xp.checked(indices, size, "gather").reshape(
+        batch, math.prod(indices.shape[batch_dims:])
+    )
     count = indices.shape[1]
     rows = updates.reshape(batch, outer, count, inner)
     if outer != 1:
@@ -183,7 +190,7 @@ def gather(
             f"gather: `batch_dims`={batch_dims} does not fit `indices` of rank {indices.ndim} and "
             f"`params` of rank {params.ndim}."
         )
-    along = batch if axis is None else static_axis(axis, params.ndim, "gather")
+    along = static_axis(batch_dims if axis is None else axis, params.ndim, "gather")
     if along < batch:
         raise ShapeError(f"gather: `axis`={axis} must not lie before `batch_dims`={batch}.")
     return _gather(params, indices, axis=along, batch_dims=batch)
@@ -289,10 +296,12 @@ def _scatter_nd_samples(r):
     return pairs
 
 
-@op(nondiff="indices", dtypes=dt.NUMERIC, samples=_scatter_nd_samples)
+@op(nondiff="indices", dtypes=dt.NUMERIC | dt.BOOL, samples=_scatter_nd_samples)
 def _scatter_nd(xp, updates, indices, *, shape, batch_dims):
     flat, rows, width = _flat(xp, indices, shape, batch_dims, "scatter_nd")
-    return xp.rows_add(rows, flat, updates.reshape(-1 if width else len(flat), width)).reshape(shape)
+    return xp.rows_add(rows, flat, updates.reshape(-1 if width else len(flat), width)).reshape(
+        shape
+    )
 
 
 @_scatter_nd.vjp("updates")
@@ -355,7 +364,9 @@ def slices_joined(slices: IndexedSlices, other: IndexedSlices) -> IndexedSlices:
     if indices._array.dtype != more._array.dtype:
         indices, more = cast(indices, dt.int64), cast(more, dt.int64)
     shape = slices.dense_shape if slices.dense_shape is not None else other.dense_shape
-    return IndexedSlices(concat([slices.values, other.values], 0), concat([indices, more], 0), shape)
+    return IndexedSlices(
+        concat([slices.values, other.values], 0), concat([indices, more], 0), shape
+    )
 
 
 def slices_negative(slices: IndexedSlices) -> IndexedSlices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,7 @@ from ..core.tensor import Tensor
 from ._declare import op
 from ._static import static_axes, static_axis, static_int, static_ints, to_tensor
 from .shape import _broadcast_to, _reshape, insert_axes, unbroadcast
-from .slicing import TENSOR, _getitem
-
-ALL = slice(None)
+from .slicing import ALL, TENSOR, _getitem, _select
 
 
 @op(
@@ -34,7 +33,7 @@ def _concat(xp, *values, axis):
 def _concat_vjp(g, index, values: Spec, *, axis):
     start = sum([value.shape[axis] for value in values[:index]])
     stop = start + values[index].shape[axis]
-    return _getitem(g, key=(*(ALL,) * axis, slice(start, stop)), unique=True)
+    return _getitem(g, key=(*(ALL,) * axis, slice(start, stop)))
 
 
 @_concat.batch
@@ -90,7 +89,7 @@ def _stack(xp, *values, axis):
 
 @_stack.vjp("values")
 def _stack_vjp(g, index, *, axis):
-    return _getitem(g, key=(*(ALL,) * axis, index), unique=True)
+    return _getitem(g, key=(*(ALL,) * axis, index))
 
 
 @_stack.batch
@@ -217,7 +216,9 @@ def _unstack_batch(batched, value, *, axis):
     return _unstack(value, axis=axis + 1)
 
 
-def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = "unstack") -> list[Tensor]:
+def unstack(
+    value: Any, num: int | None = None, axis: Any = 0, name: str = "unstack"
+) -> list[Tensor]:
     """The slices of `value` along `axis`, without that axis, as a list."""
     x = to_tensor(value, "unstack")
     if not x.ndim:
@@ -238,9 +239,8 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = "unst
 )
 def _split(xp, value, *, sizes, axis):
     before = (ALL,) * axis
-    stops = np.cumsum(sizes).tolist()
-    pairs = zip(sizes, stops, strict=True)
-    return tuple([value[(*before, slice(stop - size, stop))] for size, stop in pairs])
+    ends = zip(sizes, accumulate(sizes), strict=True)
+    return tuple([value[(*before, slice(stop - size, stop))] for size, stop in ends])
 
 
 @_split.vjp("value")
@@ -260,7 +260,7 @@ def split(
     x = to_tensor(value, "split")
     axis = static_axis(axis, x.ndim, "split")
     total = x._array.shape[axis]
-    if np.ndim(num_or_size_splits) == 0:
+    if type(num_or_size_splits) is int or np.ndim(num_or_size_splits) == 0:
         count = static_int(num_or_size_splits, "split", "num_or_size_splits")
         if count < 1 or total % count:
             raise InvalidArgumentError(
@@ -351,7 +351,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
             f"{shape[axis]}. Give one number, or one for each."
         )
     places = Tensor(np.repeat(np.arange(len(counts)), counts))
-    return _getitem(x, places, key=(*(ALL,) * axis, TENSOR), unique=False)
+    return _select(x, places, key=(*(ALL,) * axis, TENSOR), unique=False)
 
 
 @op(

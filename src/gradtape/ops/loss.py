@@ -14,7 +14,7 @@ from ..core.spec import Spec, broadcast_shapes
 from ..core.tensor import Tensor
 from ._declare import op
 from ._family import elementwise
-from ._reduction import accumulator, kept
+from ._reduction import kept, widened
 from ._static import static_axis, to_tensor
 from .creation import cast, zeros_like
 from .exponential import _wide, exp, log, sigmoid, softplus
@@ -37,9 +37,10 @@ def _below_largest(x: Any, axis: int) -> Any:
 
 
 @op(dtypes=dt.FLOATING, samples=_softmax_samples)
+@widened
 def _softmax(xp, logits, *, axis):
-    exponentials = xp.exp(_below_largest(logits.astype(accumulator(logits.dtype)), axis))
-    return (exponentials / exponentials.sum(axis=axis, keepdims=True)).astype(logits.dtype)
+    exponentials = xp.exp(_below_largest(logits, axis))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
 
 
 @_softmax.vjp("logits")
@@ -53,9 +54,10 @@ def _softmax_batch(batched, logits, *, axis):
 
 
 @op(dtypes=dt.FLOATING, samples=_softmax_samples)
+@widened
 def _log_softmax(xp, logits, *, axis):
-    below = _below_largest(logits.astype(accumulator(logits.dtype)), axis)
-    return (below - xp.log(xp.exp(below).sum(axis=axis, keepdims=True))).astype(logits.dtype)
+    below = _below_largest(logits, axis)
+    return below - xp.log(xp.exp(below).sum(axis=axis, keepdims=True))
 
 
 @_log_softmax.vjp("logits")
@@ -76,11 +78,10 @@ def _log_softmax_batch(batched, logits, *, axis):
         ([r.normal(size=(2, 0)), r.normal(size=(2, 0))], {"axis": 1}),
     ],
 )
+@widened
 def _dot(xp, x, y, *, axis):
     """The sum of `x * y` over `axis`, which stays with size 1: without the product in memory."""
-    wide = accumulator(x.dtype)
-    total = xp.vecdot(x.astype(wide, copy=False), y.astype(wide, copy=False), axis=axis)
-    return xp.expand_dims(total, axis).astype(x.dtype)
+    return xp.expand_dims(xp.vecdot(x, y, axis=axis), axis)
 
 
 @_dot.vjp("x")
@@ -140,18 +141,16 @@ def _cross_entropy_samples(r: np.random.Generator) -> list[Any]:
 
 
 @op(dtypes=dt.FLOATING, fills_missing=False, samples=_cross_entropy_samples)
+@widened
 def _softmax_cross_entropy(xp, labels, logits, *, axis):
-    dtype = logits.dtype
-    wide = accumulator(dtype)
-    labels = labels.astype(wide, copy=False)
-    below = _below_largest(logits.astype(wide, copy=False), axis)
+    below = _below_largest(logits, axis)
     if not below.shape[axis]:
-        return below.sum(axis=axis).astype(dtype), logits
+        return below.sum(axis=axis), logits
     exponentials = xp.exp(below)
     total = exponentials.sum(axis=axis, keepdims=True)
     log_total = xp.squeeze(xp.log(total), axis)
     loss = log_total * labels.sum(axis=axis) - xp.vecdot(labels, below, axis=axis)
-    return loss.astype(dtype), (exponentials / total).astype(dtype)
+    return loss, exponentials / total
 
 
 @_softmax_cross_entropy.vjp("labels")
@@ -204,17 +203,16 @@ def softmax_cross_entropy_with_logits(
         ([np.zeros((0,), np.int32), r.normal(size=(0, 3))], {}),
     ],
 )
+@widened
 def _sparse_softmax_cross_entropy(xp, labels, logits):
-    dtype = logits.dtype
     classes = logits.shape[-1]
-    x = logits.reshape(math.prod(logits.shape[:-1]), classes).astype(accumulator(dtype), copy=False)
+    x = logits.reshape(math.prod(logits.shape[:-1]), classes)
     chosen = xp.checked(labels.reshape(-1), classes, "sparse_softmax_cross_entropy_with_logits")
     largest = x.max(axis=1, keepdims=True)
     exponentials = xp.exp(x - largest)
     total = exponentials.sum(axis=1, keepdims=True)
     loss = xp.log(total[:, 0]) - (x[xp.arange(x.shape[0]), chosen] - largest[:, 0])
-    probabilities = exponentials / total
-    return loss.reshape(labels.shape).astype(dtype), probabilities.reshape(logits.shape).astype(dtype)
+    return loss.reshape(labels.shape), (exponentials / total).reshape(logits.shape)
 
 
 @_sparse_softmax_cross_entropy.vjp("logits")

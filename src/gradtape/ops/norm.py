@@ -13,7 +13,7 @@ from ..core.errors import InvalidArgumentError
 from ..core.tensor import Tensor
 from ._declare import op
 from ._family import conj
-from ._reduction import accumulator, kept
+from ._reduction import kept, widened
 from ._static import static_axis, to_tensor
 from .arithmetic import abs as absolute
 from .arithmetic import maximum, minimum, rsqrt, sqrt, square
@@ -25,9 +25,10 @@ from .shape import _transpose
 
 
 @op(dtypes=dt.FLOATING, samples=lambda r: [([r.normal(size=(2, 3))], {}), ([r.normal(size=())], {})])
+@widened
 def _l2_loss(xp, x):
-    flat = xp.reshape(x, -1).astype(accumulator(x.dtype))
-    return (xp.dot(flat, flat) / 2).astype(x.dtype)
+    flat = xp.reshape(x, -1)
+    return xp.dot(flat, flat) / 2
 
 
 @_l2_loss.vjp("x")

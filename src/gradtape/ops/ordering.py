@@ -98,7 +98,9 @@ def _sortable(values: Any, axis: Any, op_name: str) -> tuple[Tensor, int]:
     return x, static_axis(axis, x.ndim, op_name)
 
 
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+def sort(
+    values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None
+) -> Tensor:
     """`values` in order along `axis`; gradients go back to where the elements came from."""
     x, axis = _sortable(values, axis, "sort")
     return _sort(x, axis=axis, descending=_direction(direction, "sort"))
@@ -256,7 +258,9 @@ def unique(x: Any, out_idx: Any = dt.int32, name: str | None = None) -> Unique:
     return Unique(y, idx)
 
 
-def unique_with_counts(x: Any, out_idx: Any = dt.int32, name: str | None = None) -> UniqueWithCounts:
+def unique_with_counts(
+    x: Any, out_idx: Any = dt.int32, name: str | None = None
+) -> UniqueWithCounts:
     """The different elements of the vector `x`, for each element of `x` its place, and the counts."""
     array = np.asarray(to_tensor(x, "unique")._array)
     if array.ndim != 1:

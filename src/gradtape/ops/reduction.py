@@ -16,7 +16,7 @@ from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
 from ._family import conj
-from ._reduction import HALVES, accumulator, kept, reduction, reduction_samples, size_over
+from ._reduction import HALVES, accumulator, kept, reduction, reduction_samples, size_over, widened
 from ._static import static_axes, static_axis, to_tensor
 from .arithmetic import sqrt
 from .complex import real_dtype
@@ -72,15 +72,16 @@ def _reduce_mean_vjp(g, x: Spec, *, axis, keepdims):
 
 
 @reduction(dtypes=dt.INEXACT, result=real_dtype)
+@widened
 def reduce_variance(xp, x, *, axis, keepdims):
     """The mean squared distance from the mean over `axis`; real for complex numbers."""
-    dtype = x.dtype
     size = size_over(x.shape, axis)
-    wide = x.astype(_FLOAT32) if dtype in HALVES else x
-    away = wide - wide.sum(axis=axis, keepdims=True) / size
-    squares = away.real**2 + away.imag**2 if dtype in dt.COMPLEX else away * away
-    variance = squares.sum(axis=axis, keepdims=keepdims) / size
-    return variance.astype(dtype) if dtype in HALVES else variance
+    away = x - x.sum(axis=axis, keepdims=True) / size
+    return _squares(away).sum(axis=axis, keepdims=keepdims) / size
+
+
+def _squares(x: Any) -> Any:
+    return x.real**2 + x.imag**2 if x.dtype in dt.COMPLEX else x * x
 
 
 @reduce_variance.vjp("x")
@@ -101,16 +102,14 @@ def reduce_std(
 
 
 @reduction(dtypes=dt.NUMERIC)
+@widened
 def reduce_euclidean_norm(xp, x, *, axis, keepdims):
     """The root of the sum of squared absolute values over `axis`, in the dtype of `x`.
 
     Its gradient is NaN at the zero vector.
     """
-    dtype = x.dtype
-    wide = np.dtype(np.float64) if dtype in dt.INTEGER else accumulator(dtype)
-    x = x.astype(wide)
-    squares = x.real**2 + x.imag**2 if dtype in dt.COMPLEX else x * x
-    return xp.sqrt(squares.sum(axis=axis, keepdims=keepdims)).astype(dtype)
+    numbers = x.astype(np.float64) if x.dtype in dt.INTEGER else x
+    return xp.sqrt(_squares(numbers).sum(axis=axis, keepdims=keepdims)).astype(x.dtype)
 
 
 @reduce_euclidean_norm.vjp("x")
@@ -230,15 +229,15 @@ def reduce_any(xp, x, *, axis, keepdims):
 
 
 @reduction(dtypes=dt.FLOATING)
+@widened
 def reduce_logsumexp(xp, x, *, axis, keepdims):
     """`log(sum(exp(x)))` over `axis`, without overflow; -inf over an empty axis.
 
     An element that is -inf has gradient 0; where all are, the gradient is NaN.
     """
-    wide = x.astype(accumulator(x.dtype))
-    shift = _finite_max(xp, wide, axis)
-    total = xp.log(xp.exp(wide - shift).sum(axis=axis, keepdims=True)) + shift
-    return (total if keepdims else xp.squeeze(total, axis)).astype(x.dtype)
+    shift = _finite_max(xp, x, axis)
+    total = xp.log(xp.exp(x - shift).sum(axis=axis, keepdims=True)) + shift
+    return total if keepdims else xp.squeeze(total, axis)
 
 
 def _finite_max(xp: Any, x: Any, axis: Any) -> Any:
@@ -305,8 +304,9 @@ def _argmin_batch(batched, x, *, axis, dtype):
     return _argmin(x, axis=axis + 1, dtype=dtype)
 
 
-_argmax.spec(_index_spec)
-_argmin.spec(_index_spec)
+for _primitive in (_argmax, _argmin):
+    _primitive.spec(_index_spec)
+    _primitive.op.alike = (0,)  # the dtype is checked, though there is no gradient
 
 
 def _index(primitive: Any, input: Any, axis: Any, output_type: Any) -> Tensor:

@@ -15,7 +15,9 @@ from ._static import to_tensor
 from .indexing import _both_batched, _check_updates, _flat, _gather_nd, _indices, _scatter_nd
 
 
-def _scattered(tensor: Any, indices: Any, updates: Any, op_name: str) -> tuple[Tensor, Tensor, Tensor]:
+def _scattered(
+    tensor: Any, indices: Any, updates: Any, op_name: str
+) -> tuple[Tensor, Tensor, Tensor]:
     tensor = to_tensor(tensor, op_name)
     indices = _indices(indices, op_name)
     if not isinstance(updates, Tensor):
@@ -44,7 +46,10 @@ def _update_samples(r):
     return [
         ([r.normal(size=(2, 3)), np.array([[0, 1], [1, 2]]), r.normal(size=2)], {"batch_dims": 0}),
         ([r.normal(size=(3, 2)), np.array([[2], [0]]), r.normal(size=(2, 2))], {"batch_dims": 0}),
-        ([r.normal(size=(2, 3)), np.array([[[1]], [[0]]]), r.normal(size=(2, 1))], {"batch_dims": 1}),
+        (
+            [r.normal(size=(2, 3)), np.array([[[1]], [[0]]]), r.normal(size=(2, 1))],
+            {"batch_dims": 1},
+        ),
     ]
 
 
@@ -72,7 +77,9 @@ def _tensor_scatter_nd_update_batch(batched, tensor, indices, updates, *, batch_
     return _tensor_scatter_nd_update(*all_batched, batch_dims=batch_dims + 1)
 
 
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_update(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Tensor:
     """`tensor` with `updates` in place of what stands at the coordinates `indices`.
 
     Of updates with the same coordinates the last wins, and each receives the gradient of the place.

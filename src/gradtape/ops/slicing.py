@@ -32,34 +32,78 @@ ALL = builtins.slice(None)
 
 def _getitem_samples(r):
     x = r.normal(size=(3, 4, 2))
-    some, none = builtins.slice(2, 0, -1), builtins.slice(1, 1)
     return [
-        ([x], {"key": (1,), "unique": True}),
-        ([x], {"key": (some, None, Ellipsis, -1), "unique": True}),
-        ([x], {"key": (none, 0), "unique": True}),
+        ([x], {"key": (1,)}),
+        ([x], {"key": (builtins.slice(2, 0, -1), None, Ellipsis, -1)}),
+        ([x], {"key": (builtins.slice(1, 1), 0)}),
+        ([x[0, 0]], {"key": (1,)}),
+    ]
+
+
+@op(samples=_getitem_samples)
+def _getitem(xp, x, *, key):
+    """`x[key]` for a key of integers, slices, None and `...`: a view."""
+    return xp.getitem(x, key)
+
+
+@_getitem.vjp("x")
+def _getitem_vjp(g, x: Spec, *, key):
+    return _getitem_adjoint(g, key=key, shape=tuple(x.shape))
+
+
+@_getitem.batch
+def _getitem_batch(batched, x, *, key):
+    return _getitem(x, key=(ALL, *key))
+
+
+@op(
+    samples=lambda r: [
+        ([np.asarray(x[params["key"]])], params | {"shape": x.shape})
+        for (x,), params in _getitem_samples(r)
+    ]
+)
+def _getitem_adjoint(xp, updates, *, key, shape):
+    """Zeros of `shape` with `updates` at `[key]`: the adjoint of `getitem`."""
+    return xp.index_add(shape, key, updates, True)
+
+
+@_getitem_adjoint.vjp("updates")
+def _getitem_adjoint_vjp(g, *, key):
+    return _getitem(g, key=key)
+
+
+@_getitem_adjoint.batch
+def _getitem_adjoint_batch(batched, updates, *, key, shape):
+    shape = (updates._array.shape[0], *shape)
+    return _getitem_adjoint(updates, key=(ALL, *key), shape=shape)
+
+
+def _select_samples(r):
+    x = r.normal(size=(3, 4, 2))
+    return [
         ([x, np.array([2, 0, 2])], {"key": (TENSOR,), "unique": False}),
         ([x, np.array(1)], {"key": (ALL, TENSOR), "unique": True}),
-        ([x, np.array([[1, 0]]), np.array([3, 3])], {"key": (TENSOR, TENSOR, ALL), "unique": False}),
+        ([x, np.array([[1, 0]]), np.array([3, 3])], {"key": (TENSOR, TENSOR), "unique": False}),
         ([x, np.array([0, 1, 1])], {"key": (0, ALL, TENSOR), "unique": False}),
     ]
 
 
-@op(nondiff="indices", samples=_getitem_samples)
-def _getitem(xp, x, *indices, key, unique):
+@op(nondiff="indices", samples=_select_samples)
+def _select(xp, x, *indices, key, unique):
     """`x[key]`, the places in `key` that say TENSOR taken by `indices`; `unique`: none repeats."""
-    return xp.getitem(x, _filled(key, indices) if indices else key)
+    return xp.getitem(x, _filled(key, indices))
 
 
-@_getitem.vjp("x")
-def _getitem_vjp(g, x: Spec, indices, *, key, unique):
-    return _getitem_adjoint(g, *indices, key=key, unique=unique, shape=tuple(x.shape))
+@_select.vjp("x")
+def _select_vjp(g, x: Spec, indices, *, key, unique):
+    return _select_adjoint(g, *indices, key=key, unique=unique, shape=tuple(x.shape))
 
 
-@_getitem.batch
-def _getitem_batch(batched, x, *indices, key, unique):
-    if batched == {"x"}:
-        return _getitem(x, *indices, key=(ALL, *key), unique=unique) if _adjacent(key) else NotImplemented
-    if key[: len(indices)] != (TENSOR,) * len(indices):
+@_select.batch
+def _select_batch(batched, x, *indices, key, unique):
+    if batched == {"x"} and _adjacent(key):
+        return _select(x, *indices, key=(ALL, *key), unique=unique)
+    if batched == {"x"} or key[: len(indices)] != (TENSOR,) * len(indices):
         return NotImplemented
     rank = max(i.ndim - (f"indices[{n}]" in batched) for n, i in enumerate(indices))
     aligned = [
@@ -67,37 +111,37 @@ def _getitem_batch(batched, x, *indices, key, unique):
         for n, i in enumerate(indices)
     ]
     if "x" not in batched:
-        return _getitem(x, *aligned, key=key, unique=False)
+        return _select(x, *aligned, key=key, unique=False)
     size = x._array.shape[0]
     each = Tensor(np.arange(size).reshape(size, *(1,) * rank))
-    return _getitem(x, each, *aligned, key=(TENSOR, *key), unique=False)
+    return _select(x, each, *aligned, key=(TENSOR, *key), unique=False)
 
 
-def _adjoint_samples(r):
+def _select_adjoint_samples(r):
     pairs = []
-    for (x, *indices), params in _getitem_samples(r):
-        g = np.asarray(x[_filled(params["key"], indices)])
-        pairs.append(([g, *indices], params | {"shape": x.shape}))
+    for (x, *indices), params in _select_samples(r):
+        updates = np.asarray(x[_filled(params["key"], indices)])
+        pairs.append(([updates, *indices], params | {"shape": x.shape}))
     return pairs
 
 
-@op(nondiff="indices", samples=_adjoint_samples)
-def _getitem_adjoint(xp, updates, *indices, key, unique, shape):
-    """Zeros of `shape` with `updates` added at `[key]`: the adjoint of `getitem`."""
-    return xp.index_add(shape, _filled(key, indices) if indices else key, updates, unique)
+@op(nondiff="indices", samples=_select_adjoint_samples)
+def _select_adjoint(xp, updates, *indices, key, unique, shape):
+    """Zeros of `shape` with `updates` added at `[key]`: the adjoint of `select`."""
+    return xp.index_add(shape, _filled(key, indices), updates, unique)
 
 
-@_getitem_adjoint.vjp("updates")
-def _getitem_adjoint_vjp(g, indices, *, key, unique):
-    return _getitem(g, *indices, key=key, unique=unique)
+@_select_adjoint.vjp("updates")
+def _select_adjoint_vjp(g, indices, *, key, unique):
+    return _select(g, *indices, key=key, unique=unique)
 
 
-@_getitem_adjoint.batch
-def _getitem_adjoint_batch(batched, updates, *indices, key, unique, shape):
+@_select_adjoint.batch
+def _select_adjoint_batch(batched, updates, *indices, key, unique, shape):
     if batched != {"updates"} or not _adjacent(key):
         return NotImplemented
     shape = (updates._array.shape[0], *shape)
-    return _getitem_adjoint(updates, *indices, key=(ALL, *key), unique=unique, shape=shape)
+    return _select_adjoint(updates, *indices, key=(ALL, *key), unique=unique, shape=shape)
 
 
 def _filled(key: Any, indices: Any) -> tuple[Any, ...]:
@@ -126,7 +170,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     for entry in key:
         if type(entry) not in _BASIC:
             return _getitem_with_tensors(x, key)
-    return _getitem(x, key=key, unique=True)
+    return _getitem(x, key=key)
 
 
 def _getitem_with_tensors(x: Tensor, key: tuple[Any, ...]) -> Tensor:
@@ -156,7 +200,9 @@ def _getitem_with_tensors(x: Tensor, key: tuple[Any, ...]) -> Tensor:
                     f"getitem: a tensor is indexed by integers, slices, None, `...` and boolean masks, "
                     f"not by {entry!r:.100}."
                 )
-    return _getitem(x, *tensors, key=tuple(entries), unique=unique)
+    if not tensors:
+        return _getitem(x, key=tuple(entries))
+    return _select(x, *tensors, key=tuple(entries), unique=unique)
 
 
 def _mask_indices(x: Tensor, mask: Tensor, before: list[Any], after: Any) -> list[Tensor]:
@@ -200,7 +246,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
                 f"{axis} has size {total}."
             )
         key.append(builtins.slice(start, stop))
-    return _getitem(x, key=tuple(key), unique=True)
+    return _getitem(x, key=tuple(key))
 
 
 def strided_slice(
@@ -223,7 +269,9 @@ def strided_slice(
     """
     starts = static_ints(begin, "strided_slice", "begin")
     stops = static_ints(end, "strided_slice", "end")
-    steps = (1,) * len(starts) if strides is None else static_ints(strides, "strided_slice", "strides")
+    steps = (
+        (1,) * len(starts) if strides is None else static_ints(strides, "strided_slice", "strides")
+    )
     if not len(starts) == len(stops) == len(steps):
         raise ShapeError(
             f"strided_slice: `begin`, `end` and `strides` must be of one length, and have {len(starts)}, "
@@ -263,7 +311,7 @@ def _pad_vjp(g, *, paddings):
     shape = g._array.shape
     ends = zip(paddings, shape, strict=True)
     key = tuple([builtins.slice(low, size - high) for (low, high), size in ends])
-    return _getitem(g, key=key, unique=True)
+    return _getitem(g, key=key)
 
 
 @_pad.batch
@@ -328,7 +376,11 @@ def _mirror_pad_adjoint_batch(batched, x, *, paddings, edge):
 
 
 def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
+    tensor: Any,
+    paddings: Any,
+    mode: str = "CONSTANT",
+    constant_values: Any = 0,
+    name: str | None = None,
 ) -> Tensor:
     """`tensor` with `paddings[i] = (before, after)` elements added along axis i.
 
@@ -348,9 +400,8 @@ def pad(
     pairs = tuple(map(tuple, widths.tolist()))
     mode = mode.upper()
     if mode == "CONSTANT":
-        value = constant_values if isinstance(constant_values, Tensor) else as_tensor(
-            constant_values, x.dtype if isinstance(constant_values, (int, float)) else None, "pad"
-        )  # fmt: skip
+        plain = type(constant_values) in (int, float)
+        value = Tensor(np.asarray(constant_values)) if plain else to_tensor(constant_values, "pad")
         return _pad(x, value, paddings=pairs)
     if mode not in ("REFLECT", "SYMMETRIC"):
         raise InvalidArgumentError(
@@ -389,7 +440,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
             f"{covered}, and has {chosen.shape}."
         )
     found = [Tensor(positions) for positions in np.nonzero(chosen)]
-    return _getitem(x, *found, key=(*(ALL,) * first, *(TENSOR,) * len(found)), unique=True)
+    return _select(x, *found, key=(*(ALL,) * first, *(TENSOR,) * len(found)), unique=True)
 
 
 @op(
@@ -469,7 +520,9 @@ def _sequence_mask_batch(batched, lengths, *, maxlen, dtype):
     return _sequence_mask(lengths, maxlen=maxlen, dtype=dtype)
 
 
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dt.bool_, name: str | None = None) -> Tensor:
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = dt.bool_, name: str | None = None
+) -> Tensor:
     """For each length a row of `maxlen` (by default the largest length): true up to that length."""
     counts = to_tensor(lengths, "sequence_mask")
     if maxlen is None:
@@ -509,13 +562,19 @@ def _reverse_sequence_batch(batched, x, seq_lengths, *, seq_axis, batch_axis):
 
 
 def reverse_sequence(
-    input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: str | None = None
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: Any = None,
+    batch_axis: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """`input` with the first `seq_lengths[b]` elements along `seq_axis` reversed, for each b of `batch_axis`."""
     x = to_tensor(input, "reverse_sequence")
     lengths = to_tensor(seq_lengths, "reverse_sequence")
     seq = static_axis(0 if seq_axis is None else seq_axis, x.ndim, "reverse_sequence", "seq_axis")
-    batch = static_axis(0 if batch_axis is None else batch_axis, x.ndim, "reverse_sequence", "batch_axis")
+    batch = static_axis(
+        0 if batch_axis is None else batch_axis, x.ndim, "reverse_sequence", "batch_axis"
+    )
     shape = x._array.shape
     if seq == batch or tuple(lengths._array.shape) != (shape[batch],):
         raise ShapeError(
