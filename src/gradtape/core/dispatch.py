@@ -196,15 +196,26 @@ def _keeper(plan: tuple[Keep | None, ...]) -> Callable[[Tensor, Tensor, Tensor],
 def nary(op: Op) -> Callable[..., Any]:
     """The callable of any op: tensors by position, static parameters by keyword."""
     kernels = op.kernels
+    allowed = op.dtypes
+    alone = op.alike == (0,) and len(op.arguments) == 1 and not op.variadic
 
     def call(*tensors: Any, **params: Any) -> Any:
-        inputs = _prepare(op, tensors)
+        first = tensors[0] if tensors else None
+        if alone and type(first) is Tensor and first._array.dtype in allowed:
+            inputs = tensors
+        else:
+            inputs = _prepare(op, tensors)
         arrays = [x._array for x in inputs]
         try:
             result = kernels[type(arrays[0])](*arrays, **params)
         except Exception as error:
             result = _rerun(op, inputs, params, error)
-        outputs = tuple(map(Tensor, result)) if type(result) is tuple else Tensor(result)
+        if type(result) is tuple:
+            outputs: Any = tuple(map(Tensor, result))
+        else:
+            outputs = _new(Tensor)
+            outputs._array = result
+            outputs._key = None
         if op.differentiable:
             for x in inputs:
                 if x._key is not None:
@@ -217,37 +228,42 @@ def nary(op: Op) -> Callable[..., Any]:
 
 def record(op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
     """Offer an executed op to the recorders of this thread."""
-    several = type(outputs) is tuple
     for recorder in recorders():
         tracked = recorder.tracked
-        keys = tuple([(i, x._key) for i, x in enumerate(inputs) if x._key in tracked])
-        wanted = _wanted(op, keys)
-        if True not in wanted:
+        positions = tuple([i for i, x in enumerate(inputs) if x._key in tracked])
+        plan = op.plan_for(positions) if positions else None
+        if plan is None:
             continue
-        for out in outputs if several else (outputs,):
-            if out._key is None:
-                out._key = new_key()
-            if out._array.dtype in dtypes.INEXACT:
-                tracked.add(out._key)
-        out_keys = tuple([out._key for out in outputs]) if several else outputs._key
-        recorder.records.append((op, keys, out_keys, _save(op, wanted, inputs, outputs), params))
+        keys = tuple([(i, inputs[i]._key) for i in positions])
+        saved = _save(op, plan, inputs, outputs)
+        out_keys: Any
+        if type(outputs) is tuple:
+            out_keys = tuple([_track(out, tracked) for out in outputs])
+        else:
+            out_keys = _track(outputs, tracked)
+        recorder.records.append((op, keys, out_keys, saved, params))
 
 
-def _wanted(op: Op, inputs: tuple[tuple[int, int], ...]) -> tuple[bool, ...]:
-    """For each argument of the op, whether a gradient could flow into it."""
-    last = len(op.arguments) - 1
-    reached = {min(i, last) for i, _ in inputs}  # the inputs of a variadic argument are the last ones
-    return tuple([i in reached and a not in op.nondiff for i, a in enumerate(op.arguments)])
+def _track(out: Tensor, tracked: set[int | None]) -> int:
+    """The key of an output, tracked if a gradient can flow through it."""
+    key = out._key
+    if key is None:
+        key = out._key = new_key()
+    if out._array.dtype in dtypes.INEXACT:
+        tracked.add(key)
+    return key
 
 
-def _save(op: Op, wanted: tuple[bool, ...], inputs: Any, outputs: Any) -> tuple[Any, ...]:
-    """What the rules of the wanted arguments need, slot by slot."""
-    fixed = len(op.arguments) - 1
-    slots = (*inputs[:fixed], tuple(inputs[fixed:]), outputs) if op.variadic else (*inputs, outputs)
+def _save(op: Op, plan: tuple[Keep | None, ...], inputs: Any, outputs: Any) -> tuple[Any, ...]:
+    """What the plan says to keep, slot by slot."""
+    if op.variadic:
+        fixed = len(op.arguments) - 1
+        slots = (*inputs[:fixed], tuple(inputs[fixed:]), outputs)
+    else:
+        slots = (*inputs, outputs)
     several = type(outputs) is tuple
-    shape = None if several else outputs._array.shape
     saved: list[Any] = []
-    for value, keep in zip(slots, op.plan(wanted), strict=True):
+    for value, keep in zip(slots, plan, strict=True):
         if keep is None:
             saved.append(None)
         elif keep is Keep.VALUE:
@@ -255,7 +271,8 @@ def _save(op: Op, wanted: tuple[bool, ...], inputs: Any, outputs: Any) -> tuple[
         elif keep is Keep.SPEC:
             saved.append(_spec(value))
         else:
-            saved.append(None if value._array.shape == shape else _spec(value))
+            same = value._array.shape == outputs._array.shape
+            saved.append(None if same else _spec(value))
     if several and saved[-1] is None:
         saved[-1] = _spec(outputs)  # zeros for the outputs that nothing used
     return tuple(saved)
@@ -286,12 +303,13 @@ def _prepare(op: Op, tensors: Any) -> Any:
 
 def _operands(op: Op, x: Any, y: Any) -> tuple[Tensor, Tensor]:
     """Both as tensors; a plain value takes the dtype of the tensor it meets."""
-    if not isinstance(x, Tensor) and hasattr(x, "_as_tensor"):
+    # hasattr first: what is no tensor here is most often a variable
+    if type(x) is not Tensor and hasattr(x, "_as_tensor"):
         x = x._as_tensor()
+    if type(y) is not Tensor and hasattr(y, "_as_tensor"):
+        y = y._as_tensor()
     if isinstance(x, Tensor):
         return x, y if isinstance(y, Tensor) else operand(y, x._array.dtype, op.name)
-    if not isinstance(y, Tensor) and hasattr(y, "_as_tensor"):
-        y = y._as_tensor()
     if isinstance(y, Tensor):
         return operand(x, y._array.dtype, op.name), y
     x = as_tensor(x, op=op.name)

@@ -89,7 +89,7 @@ class Op:
         self.kernels: dict[type, Callable[..., Any]] = {}  # bound to the engine of an array type
         self.batch_rule: Callable[..., Any] | None = None
         self.spec_rule: Callable[..., Any] | None = None
-        self._plans: dict[Any, tuple[Keep | None, ...]] = {}
+        self._plans_by_position: dict[tuple[int, ...], tuple[Keep | None, ...] | None] = {}
         self.pulls = self._collect_pulls()
         if self.name in registry:
             raise TypeError(f"There is an op {self.name!r} already.")
@@ -135,7 +135,7 @@ class Op:
     def set_rule(self, argument: str, rule: Rule) -> None:
         self.rules[argument] = rule
         self.pulls = self._collect_pulls()
-        self._plans.clear()
+        self._plans_by_position.clear()
 
     def is_variadic(self, argument: str) -> bool:
         return self.variadic and argument == self.arguments[-1]
@@ -157,18 +157,24 @@ class Op:
         """The kernel on the engine of the first array."""
         return self.kernels[type(arrays[0])](*arrays, **params)
 
-    def plan(self, tracked: Any) -> tuple[Keep | None, ...]:
-        """What to keep for each slot when `tracked` says of each argument whether a tape tracks it."""
-        found = self._plans.get(tracked)
-        if found is None:
-            keeps: dict[int, Keep] = {}
-            for argument, wanted in zip(self.arguments, tracked, strict=True):
-                if wanted and argument in self.rules:
-                    for slot, keep in self.rules[argument].keeps.items():
-                        if keeps.get(slot) is not Keep.VALUE:
-                            keeps[slot] = keep
-            found = self._plans[tracked] = tuple(keeps.get(i) for i in range(len(self.slots)))
-        return found
+    def plan_for(self, positions: tuple[int, ...]) -> tuple[Keep | None, ...] | None:
+        """What to keep when a tape tracks the inputs at `positions`; None if no gradient reaches them."""
+        if positions not in self._plans_by_position:
+            last = len(self.arguments) - 1  # the inputs of a variadic argument are the last ones
+            reached = {self.arguments[min(i, last)] for i in positions} - self.nondiff
+            wanted = tuple([a in reached for a in self.arguments])
+            self._plans_by_position[positions] = self.plan(wanted) if reached else None
+        return self._plans_by_position[positions]
+
+    def plan(self, wanted: tuple[bool, ...]) -> tuple[Keep | None, ...]:
+        """What to keep for each slot when `wanted` says of each argument whether a gradient flows to it."""
+        keeps: dict[int, Keep] = {}
+        for argument, needed in zip(self.arguments, wanted, strict=True):
+            if needed and argument in self.rules:
+                for slot, keep in self.rules[argument].keeps.items():
+                    if keeps.get(slot) is not Keep.VALUE:
+                        keeps[slot] = keep
+        return tuple(keeps.get(i) for i in range(len(self.slots)))
 
     def _collect_pulls(self) -> _VariadicPulls | tuple[Callable[..., Any], ...]:
         """The gradient rule of each input; one without a rule raises when it is asked for."""

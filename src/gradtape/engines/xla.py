@@ -15,7 +15,7 @@ class XlaEngine(Engine):
     name = "xla"
 
     def getitem(self, x: Any, key: Any) -> Any:
-        """`x[key]`. JAX would clip an index that is out of range, so static ones are checked here."""
+        """`x[key]`. JAX would clip an index out of range, so static ones are checked here."""
         taken = sum(entry is not None and entry is not Ellipsis for entry in key)
         axis = 0
         entries = []
@@ -82,6 +82,9 @@ class XlaEngine(Engine):
     def index_extreme(self, array: Any, indices: Any, rows: Any, largest: bool) -> Any:
         places = jnp.asarray(array).at[indices]
         return places.max(rows) if largest else places.min(rows)
+
+    def log1p_exp(self, x: Any) -> Any:
+        return jnp.log1p(jnp.exp(x))
 
 
 engine = XlaEngine(jnp)

@@ -102,19 +102,19 @@ def _rule(declared: Op, name: str, rule: Any) -> Rule:
 
         def summed_back(g: Any, saved: Any, params: Any) -> Any:
             own = saved[slot]
-            return g if own is None else _sum_back(g, own)
+            return g if own is None else sum_back(g, own)
 
     else:
 
         def summed_back(g: Any, saved: Any, params: Any) -> Any:
             own = saved[slot]
             cotangent = pull(g, saved, params)
-            return cotangent if own is None else _sum_back(cotangent, own)
+            return cotangent if own is None else sum_back(cotangent, own)
 
     return Rule(summed_back, {slot: Keep.SPEC_IF_BROADCAST} | keeps)
 
 
-def _sum_back(cotangent: Tensor, own: Tensor | Spec) -> Tensor:
+def sum_back(cotangent: Tensor, own: Tensor | Spec) -> Tensor:
     """`cotangent` summed over the axes along which `own` was broadcast."""
     shape = own._array.shape if type(own) is Tensor else own.shape
     return cotangent if cotangent._array.shape == shape else unbroadcast(cotangent, shape=tuple(shape))

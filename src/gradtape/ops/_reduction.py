@@ -1,7 +1,7 @@
 """`reduction`: the declarator of ops that reduce axes; and the dtype in which sums are taken.
 
-From a kernel it makes the primitive and the public function with TensorFlow's signature, the spec, the
-batching rule and the samples. `kept` lines a reduced tensor up with what it was reduced from.
+From a kernel it makes the primitive and the public function with TensorFlow's signature, the spec,
+the batching rule and the samples. `kept` lines a reduced tensor up with what it was reduced from.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def reduction_samples(r: np.random.Generator) -> list[Any]:
 def reduction(**properties: Any) -> Callable[[Callable[..., Any]], Reduction]:
     """Declare a reduction by its kernel `(xp, x, *, axis, keepdims)`; `axis` is a sorted tuple.
 
-    The properties are those of `op`; `result` gives the dtype of the result from that of `x`. Gradient
-    rules follow with `.vjp("x")`.
+    The properties are those of `op`; `result` gives the dtype of the result from that of `x`.
+    Gradient rules follow with `.vjp("x")`.
     """
 
     def declare(kernel: Callable[..., Any]) -> Reduction:
@@ -76,7 +76,7 @@ def reduction(**properties: Any) -> Callable[[Callable[..., Any]], Reduction]:
         ) -> Tensor:
             x = input_tensor if type(input_tensor) is Tensor else to_tensor(input_tensor, op_name)
             axes = static_axes(axis, len(x._array.shape), op_name)
-            return primitive(x, axis=axes, keepdims=bool(keepdims))  # type: ignore[no-any-return]
+            return primitive(x, axis=axes, keepdims=bool(keepdims))
 
         declared.alike = (0,)  # the dtype is checked also where there is no gradient
         declared.spec_rule, declared.batch_rule = spec, batch
@@ -88,7 +88,7 @@ def reduction(**properties: Any) -> Callable[[Callable[..., Any]], Reduction]:
 
 
 def kept(x: Tensor, axis: tuple[int, ...], keepdims: bool) -> Tensor:
-    """A reduced `x` with the axes it lost, so that it broadcasts against what it was reduced from."""
+    """A reduced `x` with the axes it lost, to broadcast against what it was reduced from."""
     if keepdims or axis == tuple(range(len(axis))):
         return x  # broadcasting supplies leading axes by itself
     sizes = iter(x._array.shape)
@@ -106,8 +106,11 @@ def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(kernel)
     def run(xp: Any, *arrays: Any, **params: Any) -> Any:
-        half = next((a.dtype for a in arrays if a.dtype in HALVES), None)
-        if half is None:
+        for array in arrays:
+            if array.dtype in HALVES:
+                half = array.dtype
+                break
+        else:
             return kernel(xp, *arrays, **params)
         wide = [a.astype(_FLOAT32) if a.dtype in HALVES else a for a in arrays]
         results = kernel(xp, *wide, **params)

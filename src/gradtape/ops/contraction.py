@@ -19,7 +19,7 @@ from ..core.op import Keep, Op, Rule
 from ..core.spec import Spec, broadcast_shapes, same_dtype
 from ..core.tensor import Tensor
 from ._declare import op, public
-from ._family import conj
+from ._family import conj, sum_back
 from ._static import static_axes, static_axis, static_int, static_ints
 from .creation import cast
 from .shape import _broadcast_to, _reshape, insert_axes, unbroadcast
@@ -28,7 +28,7 @@ _BLAS = frozenset(map(np.dtype, "fdFD"))
 _products: dict[tuple[bool, bool], Callable[..., Tensor]] = {}
 
 
-def _product(name: str, transpose_a: bool, transpose_b: bool) -> Callable[..., Tensor]:
+def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     """Declare a matrix product: one op for each way to transpose its arguments.
 
     BLAS reads a transposed matrix where it lies, so the products that the gradient of a product
@@ -59,17 +59,17 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Callable[..., T
             cotangent = _products[transpose_b, True](conj(b), g)
         else:
             cotangent = _products[False, not transpose_b](g, conj(b))
-        return _summed_to(cotangent, a)
+        return cotangent if a is None else sum_back(cotangent, a)
 
     def vjp_b(g, a, b: Spec):
         a = conj(a)
-        if not transpose_a and b is not None and len(b.shape) == 2 and g.ndim > 2:
+        if not transpose_a and b is not None and g.ndim > 2 and b.ndim == 2:
             a, g = _rows(a), _rows(g)
         if transpose_b:
             cotangent = _products[True, transpose_a](g, a)
         else:
             cotangent = _products[not transpose_a, False](a, g)
-        return _summed_to(cotangent, b)
+        return cotangent if b is None else sum_back(cotangent, b)
 
     def spec(a, b):
         return _product_spec(a, b, transpose_a, transpose_b)
@@ -104,7 +104,8 @@ def _own_spec_if_broadcast(rule: Rule) -> Rule:
 
 def _product_samples(transpose_a: bool, transpose_b: bool) -> Callable[..., Any]:
     shapes = [
-        ((2, 3), (3, 4)), ((2, 1, 2, 3), (2, 3, 2)), ((2, 2, 3), (3, 1)), ((1, 3), (2, 3, 2)), ((2, 0), (0, 3)),
+        ((2, 3), (3, 4)), ((2, 1, 2, 3), (2, 3, 2)), ((2, 2, 3), (3, 1)), ((1, 3), (2, 3, 2)),
+        ((2, 0), (0, 3)),
     ]  # fmt: skip
 
     def samples(r):
@@ -118,13 +119,6 @@ def _product_samples(transpose_a: bool, transpose_b: bool) -> Callable[..., Any]
 
 def _flipped(x: Any, transpose: bool) -> Any:
     return x.swapaxes(-1, -2).copy() if transpose else x
-
-
-def _summed_to(cotangent: Tensor, own: Any) -> Tensor:
-    """`cotangent` summed over the batch axes along which its argument, of spec `own`, was broadcast."""
-    if own is None or cotangent._array.shape == own.shape:
-        return cotangent
-    return unbroadcast(cotangent, shape=tuple(own.shape))
 
 
 def _rows(x: Tensor) -> Tensor:
@@ -146,7 +140,8 @@ def _product_spec(a: Spec, b: Spec, transpose_a: bool, transpose_b: bool) -> Spe
     flags = f"{', transpose_a=True' * transpose_a}{', transpose_b=True' * transpose_b}"
     if k != depth:
         raise ShapeError(
-            f"matmul: inner dimensions must agree.\n{received}{flags}, so {k} != {depth}. Transpose one "
+            f"matmul: inner dimensions must agree.\n{received}{flags}, so {k} != {depth}. "
+            "Transpose one "
             "argument, or use tensordot(a, b, axes=...)."
         )
     batch = broadcast_shapes("matmul (batch axes)", a=tuple(batch_a), b=tuple(batch_b))
@@ -215,8 +210,8 @@ def matvec(
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """Products of elements of `a` and `b`, summed over pairs of axes.
 
-    `axes`: a number n (the last n axes of `a`, the first n of `b`; 0 is the outer product), or the axes
-    of `a` and those of `b`.
+    `axes`: a number n (the last n axes of `a`, the first n of `b`; 0 is the outer product), or the
+    axes of `a` and those of `b`.
     """
     a, b = _operands(_matmul.op, a, b)
     axes_a, axes_b = _paired_axes(axes, a.ndim, b.ndim)
@@ -254,7 +249,8 @@ def _paired_axes(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], 
         return tuple(range(rank_a - count, rank_a)), tuple(range(count))
     if len(axes) != 2:
         raise InvalidArgumentError(
-            f"tensordot: `axes` must be a number, or the axes of `a` and those of `b`; not {axes!r}."
+            "tensordot: `axes` must be a number, or the axes of `a` and those of `b`; not "
+            f"{axes!r}."
         )
     first, second = (static_ints(each, "tensordot", "axes") for each in axes)
     if len(first) != len(second):
@@ -288,7 +284,7 @@ def _einsum_samples(r):
 
 @op(dtypes=dt.NUMERIC, samples=_einsum_samples)
 def _einsum(xp, *operands, equation, optimize):
-    """An Einstein sum whose equation is written out: no `...`, no label of size 1 against another."""
+    """An Einstein sum whose equation is written out: no `...`, and nothing broadcasts."""
     return xp.einsum(equation, *operands, optimize=optimize)
 
 
@@ -343,7 +339,8 @@ def _einsum_spec(*operands, equation, optimize):
         for label, size in zip(labels, operand.shape, strict=True):
             if sizes.setdefault(label, size) != size:
                 raise ShapeError(
-                    f"einsum: label {label!r} stands for an axis of size {sizes[label]} and, in operand "
+                    f"einsum: label {label!r} stands for an axis of size {sizes[label]} and, in "
+                    "operand "
                     f"{i}, for one of size {size} (equation {equation!r}, shapes "
                     f"{', '.join(str(o.shape) for o in operands)})."
                 )
@@ -353,9 +350,9 @@ def _einsum_spec(*operands, equation, optimize):
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     """Products of the elements of `inputs`, summed over the labels that the output does not have.
 
-    `...` stands for axes that broadcast. A label twice in one input takes the diagonal. Without `->`
-    the output has the labels that occur once, in alphabetical order. `optimize` ("greedy", "optimal")
-    says how the order of three and more factors is chosen.
+    `...` stands for axes that broadcast. A label twice in one input takes the diagonal. Without
+    `->` the output has the labels that occur once, in alphabetical order. `optimize` ("greedy",
+    "optimal") says how the order of three and more factors is chosen.
 
     >>> einsum("ij,jk->ik", [[1, 2]], [[3], [4]])
     <tf.Tensor: shape=(1, 1), dtype=int32, numpy=array([[11]], dtype=int32)>
@@ -375,14 +372,14 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
 
 def _one_dtype(inputs: Any) -> list[Tensor]:
     """The inputs as tensors; what is none takes the dtype of one that is."""
-    if all([type(x) is Tensor for x in inputs]):
+    if all(type(x) is Tensor for x in inputs):
         return list(inputs)  # the op itself compares the dtypes
     return _agree(_einsum.op, list(inputs), [f"inputs[{i}]" for i in range(len(inputs))])
 
 
 @lru_cache(maxsize=1024)
 def _parse(equation: str, count: int) -> tuple[list[str], str]:
-    """The labels of each of `count` inputs and of the output, made up where the equation has none."""
+    """The labels of each of `count` inputs and of the output, inferred if the equation has none."""
     text = equation.replace(" ", "")
     left, arrow, out = text.partition("->")
     terms = left.split(",")
@@ -413,13 +410,14 @@ def _parse(equation: str, count: int) -> tuple[list[str], str]:
 def _without_ellipsis(
     equation: str, terms: list[str], out: str, tensors: list[Tensor]
 ) -> tuple[str, list[Tensor]]:
-    """The equation with letters for `...`, and the tensors without the axes of size 1 that broadcast."""
+    """The equation with letters for `...`, the tensors without broadcast axes of size 1."""
     dots = "." in equation
     for i, (term, x) in enumerate(zip(terms, tensors, strict=True)):
         named = len(term.replace("...", "")) if dots else len(term)
         if x.ndim != named and not ("..." in term and x.ndim > named):
             raise ShapeError(
-                f"einsum: input {i} has rank {x.ndim}, and {term!r} in {equation!r} stands for rank "
+                f"einsum: input {i} has rank {x.ndim}, and {term!r} in {equation!r} stands for "
+                "rank "
                 f"{named}{' or more' if '...' in term else ''}."
             )
     if not dots or not any("..." in term for term in terms):

@@ -62,8 +62,8 @@ def _cumprod(xp, x, *, axis, reverse):
 
 @_cumprod.vjp("x")
 def _cumprod_vjp(g, out, x, *, axis, reverse):
-    # x[j] is multiplied by what stands before it, and by what follows up to each g: the second factor
-    # is s[j] = g[j] + x[j+1] s[j+1]. No division, so zeros need no care.
+    # x[j] is multiplied by what stands before it, and by what follows up to each g: the second
+    # factor is s[j] = g[j] + x[j+1] s[j+1]. No division, so zeros need no care.
     step = -1 if reverse else 1
     before = _move_by_one(out, axis=axis, by=step, fill=1)
     following = _move_by_one(conj(x), axis=axis, by=-step, fill=0)
@@ -103,7 +103,7 @@ def _cumulative(
     axis = static_axis(axis, x.ndim, name)
     total = primitive(x, axis=axis, reverse=bool(reverse))
     if not exclusive:
-        return total  # type: ignore[no-any-return]
+        return total
     return _move_by_one(total, axis=axis, by=-1 if reverse else 1, fill=first)
 
 
@@ -125,8 +125,8 @@ def cumprod(
 ) -> Tensor:
     """The running product of `x` along `axis`; from the end if `reverse`.
 
-    With `exclusive` an element is not counted in its own product: the first product is 1. The gradient
-    is right where elements are zero (TensorFlow's is not: it divides by the element).
+    With `exclusive` an element is not counted in its own product: the first product is 1. The
+    gradient is right where elements are zero (TensorFlow's is not: it divides by the element).
     """
     return _cumulative(_cumprod, 1, x, axis, exclusive, reverse)
 
@@ -149,7 +149,7 @@ def cumulative_logsumexp(
     ]
 )
 def _move_by_one(xp, x, *, axis, by, fill):
-    """`x` moved by one place along `axis` (`by` is 1 or -1); `fill` comes in, the last element drops out."""
+    """`x` moved by one place (`by` is 1 or -1) along `axis`: `fill` comes in, an end drops out."""
     if not x.shape[axis]:
         return x
     edge = xp.full((*x.shape[:axis], 1, *x.shape[axis + 1 :]), fill, x.dtype)
@@ -178,9 +178,10 @@ def _move_by_one_batch(batched, x, *, axis, by, fill):
 )
 @widened
 def _linear_recurrence(xp, a, b, *, axis, reverse):
-    """The sequence s[j] = b[j] + a[j] s[j-1] along `axis`, beginning with b[0]; from the end if `reverse`.
+    """The sequence s[j] = b[j] + a[j] s[j-1] along `axis`, from b[0]; from the end if `reverse`.
 
-    Two steps of it are one step of the same form, so log2(n) rounds suffice: each doubles the reach.
+    Two steps of it are one step of the same form, so log2(n) rounds suffice: each doubles the
+    reach.
     """
     if reverse:
         a, b = xp.flip(a, axis), xp.flip(b, axis)

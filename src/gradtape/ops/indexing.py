@@ -1,4 +1,4 @@
-"""Selecting by tensors of indices, and adding at them: gather and gather_nd, each with its adjoint."""
+"""Selecting by tensors of indices: gather and gather_nd, each with its adjoint."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
 from ._static import static_axis, static_int, static_ints, to_tensor
+from .arithmetic import negative
 from .creation import cast
 from .joining import concat
 from .shape import _broadcast_to, _reshape, _transpose
@@ -110,7 +111,8 @@ def _gather_spec(params, indices, *, axis, batch_dims):
 
 def _adjoint_samples(r):
     return [
-        ([r.normal(size=(3, 3)), np.array([0, 2, 2])], {"axis": 0, "batch_dims": 0, "shape": (4, 3)}),
+        ([r.normal(size=(3, 3)), np.array([0, 2, 2])],
+         {"axis": 0, "batch_dims": 0, "shape": (4, 3)}),
         ([r.normal(size=(2, 2, 2)), np.array([[1, 0], [4, 1]])],
          {"axis": 1, "batch_dims": 0, "shape": (2, 5)}),
         ([r.normal(size=(2, 2, 2)), np.array([[1, 0], [0, 0]])],
@@ -171,9 +173,9 @@ def gather(
 ) -> Tensor:
     """Slices of `params` along `axis`, in the order of the integer tensor `indices`.
 
-    The first `batch_dims` axes of both go together; `axis` is by default the one after them. An index
-    outside of [0, size) is an error (compiled, it is clipped). Along axis 0 the gradient is an
-    IndexedSlices: it costs what was looked up.
+    The first `batch_dims` axes of both go together; `axis` is by default the one after them. An
+    index outside of [0, size) is an error (compiled, it is clipped). Along axis 0 the gradient is
+    an IndexedSlices: it costs what was looked up.
 
     >>> gather([10, 20, 30], [2, 0])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([30, 10], dtype=int32)>
@@ -259,7 +261,7 @@ def gather_nd(
     name: str | None = None,
     bad_indices_policy: str = "",
 ) -> Tensor:
-    """Elements or slices of `params`, each at the coordinates that a last-axis row of `indices` gives.
+    """Elements or slices of `params`, at coordinates that the last axis of `indices` holds.
 
     >>> gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
@@ -333,7 +335,8 @@ def _check_updates(op_name: str, shape: Any, indices: Tensor, updates: Tensor) -
     wanted = (*indices._array.shape[:-1], *shape[depth:])
     if tuple(updates._array.shape) != wanted:
         raise ShapeError(
-            f"{op_name}: `updates` must have shape {wanted}, that is indices.shape[:-1] and the axes that "
+            f"{op_name}: `updates` must have shape {wanted}, that is indices.shape[:-1] and the "
+            "axes that "
             f"the coordinates leave. Received: updates.shape={tuple(updates.shape)}, "
             f"indices.shape={tuple(indices.shape)}, shape={tuple(shape)}."
         )
@@ -370,4 +373,4 @@ def slices_joined(slices: IndexedSlices, other: IndexedSlices) -> IndexedSlices:
 
 
 def slices_negative(slices: IndexedSlices) -> IndexedSlices:
-    return IndexedSlices(-slices.values, slices.indices, slices.dense_shape)
+    return IndexedSlices(negative(slices.values), slices.indices, slices.dense_shape)

@@ -1,4 +1,4 @@
-"""Tensors from several tensors and several from one: concat and split, stack and unstack, tile, repeat."""
+"""One tensor of several and several of one: concat and split, stack and unstack, tile, repeat."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def _concat(xp, *values, axis):
 
 @_concat.vjp("values")
 def _concat_vjp(g, index, values: Spec, *, axis):
-    start = sum([value.shape[axis] for value in values[:index]])
-    stop = start + values[index].shape[axis]
+    sizes = [value.shape[axis] for value in values]  # type: ignore[union-attr]
+    start = sum(sizes[:index])
+    stop = start + sizes[index]
     return _getitem(g, key=(*(ALL,) * axis, slice(start, stop)))
 
 
@@ -103,7 +104,8 @@ def _stack_spec(*values, axis):
     for i, value in enumerate(values):
         if value.shape != first.shape:
             raise ShapeError(
-                f"stack: all `values` must have one shape. Received: values[0].shape={first.shape}, "
+                "stack: all `values` must have one shape. Received: "
+                f"values[0].shape={first.shape}, "
                 f"values[{i}].shape={value.shape}."
             )
     return Spec((*first.shape[:axis], len(values), *first.shape[axis:]), first.dtype)
@@ -137,7 +139,7 @@ def pack(values: Any, dtype: Any = None) -> Tensor:
 
 
 def _alike(values: Any, dtype: Any, op_name: str) -> list[Tensor]:
-    """The elements of a list, each as a tensor (lists that hold tensors are packed), of one dtype."""
+    """The elements of a list, lists that hold tensors packed, as tensors of one dtype."""
     if dtype is None:
         leaf = _first_tensor(values)
         if leaf is None:
@@ -256,7 +258,10 @@ def _split_batch(batched, value, *, sizes, axis):
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
 ) -> list[Tensor]:
-    """`value` cut along `axis` into that many equal parts, or into parts of those sizes (one may be -1)."""
+    """`value` cut along `axis` into so many equal parts, or into parts of the sizes in a list.
+
+    One of the sizes may be -1: what the others leave.
+    """
     x = to_tensor(value, "split")
     axis = static_axis(axis, x.ndim, "split")
     total = x._array.shape[axis]
@@ -264,7 +269,8 @@ def split(
         count = static_int(num_or_size_splits, "split", "num_or_size_splits")
         if count < 1 or total % count:
             raise InvalidArgumentError(
-                f"split: axis {axis} of size {total} cannot be cut into {count} equal parts. Give the "
+                f"split: axis {axis} of size {total} cannot be cut into {count} equal parts. Give "
+                "the "
                 "sizes as a list."
             )
         sizes: tuple[int, ...] = (total // count,) * count
@@ -279,7 +285,8 @@ def _split_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
         sizes = tuple([total - known if size == -1 else size for size in sizes])
     if sum(sizes) != total or any(size < 0 for size in sizes):
         raise InvalidArgumentError(
-            f"split: `num_or_size_splits`={list(sizes)} must add up to the size of the axis, {total}; "
+            f"split: `num_or_size_splits`={list(sizes)} must add up to the size of the axis, "
+            f"{total}; "
             "one of them may be -1."
         )
     return sizes
@@ -376,13 +383,14 @@ def _roll_batch(batched, x, *, shift, axis):
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """`input` with its elements moved by `shift` along `axis`, those past the end coming in again."""
+    """`input` with its elements moved by `shift` along `axis`; what leaves comes in again."""
     x = to_tensor(input, "roll")
     shifts = static_ints(shift, "roll", "shift")
     axes = tuple([static_axis(a, x.ndim, "roll") for a in static_ints(axis, "roll", "axis")])
     if len(shifts) != len(axes):
         raise ShapeError(
-            f"roll: `shift` and `axis` must have as many entries, and have {len(shifts)} and {len(axes)}."
+            f"roll: `shift` and `axis` must have as many entries, and have {len(shifts)} and "
+            f"{len(axes)}."
         )
     return _roll(x, shift=shifts, axis=axes)
 
@@ -417,8 +425,8 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
     """The coordinates of a grid: each of `args` (flattened) repeated along the axes of the others.
 
-    With `indexing` "xy" the first two axes of the grid are swapped, as in a picture; with "ij" axis i
-    belongs to argument i.
+    With `indexing` "xy" the first two axes of the grid are swapped, as in a picture; with "ij"
+    axis i belongs to argument i.
     """
     if indexing not in ("xy", "ij"):
         raise InvalidArgumentError(f'meshgrid: `indexing` must be "xy" or "ij", not {indexing!r}.')

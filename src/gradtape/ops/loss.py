@@ -27,8 +27,14 @@ from .shape import _broadcast_to, _reshape
 
 
 def _softmax_samples(r: np.random.Generator) -> list[Any]:
-    shapes = [((2, 3), 1), ((3, 2), 0), ((2, 3, 2), 1), ((4,), 0), ((3, 1), 1), ((0, 3), 1), ((2, 0), 1)]
-    return [([r.normal(size=shape)], {"axis": axis}) for shape, axis in shapes]
+    rows = [([r.normal(size=shape)], {"axis": 1}) for shape in [(2, 3), (3, 1), (0, 3), (2, 0)]]
+    columns = ([r.normal(size=(3, 2))], {"axis": 0})
+    return [
+        *rows,
+        columns,
+        ([r.normal(size=(2, 3, 2))], {"axis": 1}),
+        ([r.normal(size=4)], {"axis": 0}),
+    ]
 
 
 def _below_largest(x: Any, axis: int) -> Any:
@@ -125,8 +131,8 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tenso
     return _log_softmax(x, axis=static_axis(-1 if axis is None else axis, x.ndim, "log_softmax"))
 
 
-# Cross entropies. The probabilities are an output of their own: computed on the way to the loss, they
-# are all that its gradient needs.
+# Cross entropies. The probabilities are an output of their own: computed on the way to the loss,
+# they are all that its gradient needs.
 
 
 def _cross_entropy_samples(r: np.random.Generator) -> list[Any]:
@@ -180,8 +186,8 @@ def softmax_cross_entropy_with_logits(
 ) -> Tensor:
     """`-sum(labels * log_softmax(logits))` along `axis`; `labels` and `logits` broadcast.
 
-    The gradient by `logits` is softmax(logits) - labels: the labels are taken to be a distribution, with
-    sum 1. The gradient by `labels` is -log_softmax(logits).
+    The gradient by `logits` is softmax(logits) - labels: the labels are taken to be a distribution,
+    with sum 1. The gradient by `labels` is -log_softmax(logits).
     """
     name = "softmax_cross_entropy_with_logits"
     x = to_tensor(logits, name)
@@ -276,10 +282,13 @@ def _sparse_cross_entropy_grad_batch(batched, dy, probabilities, labels):
     )
 
 
-def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Tensor:
+def sparse_softmax_cross_entropy_with_logits(
+    labels: Any, logits: Any, name: str | None = None
+) -> Tensor:
     """`-log_softmax(logits)` at the class `labels`, for each label.
 
-    `labels` are integers in [0, classes), of the shape of `logits` without its last axis, the classes.
+    `labels` are integers in [0, classes), in the shape of `logits` without the last axis, the
+    classes.
 
     >>> sparse_softmax_cross_entropy_with_logits([1], [[0.0, 0.0]])
     <tf.Tensor: shape=(1,), dtype=float32, numpy=array([0.6931472], dtype=float32)>
@@ -291,8 +300,8 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     if not x.ndim or z._array.shape != x._array.shape[:-1]:
         raise ShapeError(
             f"{name}: `labels` must have the shape of `logits` without its last axis, the classes. "
-            f"Received: labels.shape={z._array.shape}, logits.shape={x._array.shape}. For labels that "
-            "are probabilities use softmax_cross_entropy_with_logits."
+            f"Received: labels.shape={z._array.shape}, logits.shape={x._array.shape}. For labels "
+            "that are probabilities use softmax_cross_entropy_with_logits."
         )
     return _sparse_softmax_cross_entropy(z, x)[0]
 
@@ -303,17 +312,16 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     dtypes=dt.FLOATING,
 )
 def _sigmoid_cross_entropy(xp, labels, logits):
-    def loss(z, x):
-        return xp.maximum(x, 0) - x * z + xp.log1p(xp.exp(-xp.abs(x)))
-
-    return _wide(loss, labels, logits)
+    return _wide(lambda z, x: xp.maximum(x, 0) - x * z + xp.log1p_exp(-xp.abs(x)), labels, logits)
 
 
 def sigmoid_cross_entropy_with_logits(
     labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Tensor:
-    """The cross entropy of probabilities `labels` with `sigmoid(logits)`, elementwise, without overflow."""
-    return _sigmoid_cross_entropy(*_pair("sigmoid_cross_entropy_with_logits", labels=labels, logits=logits))
+    """The cross entropy of probabilities `labels` with `sigmoid(logits)`, elementwise."""
+    return _sigmoid_cross_entropy(
+        *_pair("sigmoid_cross_entropy_with_logits", labels=labels, logits=logits)
+    )
 
 
 def weighted_cross_entropy_with_logits(
@@ -330,7 +338,7 @@ def weighted_cross_entropy_with_logits(
 def log_poisson_loss(
     targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
-    """`exp(log_input) - log_input * targets`: the loss of counts `targets` under rates `exp(log_input)`.
+    """`exp(log_input) - log_input * targets`: of counts `targets` at the rates `exp(log_input)`.
 
     With `compute_full_loss` Stirling's approximation of log(targets!) is added where targets > 1.
     """
@@ -360,7 +368,7 @@ def _pair(op_name: str, **named: Any) -> tuple[Tensor, Tensor]:
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
-    """The sum of the losses (each times its weight), divided by `global_batch_size` (None: their number)."""
+    """The sum of the (weighted) losses, divided by `global_batch_size` (None: their number)."""
     losses = to_tensor(per_example_loss, "compute_average_loss")
     if global_batch_size is None:
         global_batch_size = losses._array.shape[0] if losses.ndim else 1
@@ -369,7 +377,9 @@ def compute_average_loss(
         if weights.ndim == losses.ndim - 1 and weights.ndim:
             weights = _reshape(weights, shape=(*weights._array.shape, 1))
         losses = losses * weights
-    return reduce_sum(losses) / cast(to_tensor(global_batch_size, "compute_average_loss"), losses.dtype)
+    return reduce_sum(losses) / cast(
+        to_tensor(global_batch_size, "compute_average_loss"), losses.dtype
+    )
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:

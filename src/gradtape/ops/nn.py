@@ -14,7 +14,7 @@ from ._declare import op
 from ._reduction import accumulator
 from ._static import static_ints, to_tensor
 from .arithmetic import divide_no_nan, reciprocal, rsqrt, square, squared_difference
-from .creation import cast, ones_like, zeros_like
+from .creation import cast, is_tensor, ones_like, zeros_like
 from .joining import concat
 from .loss import _all_batched
 from .norm import clip_by_norm
@@ -24,18 +24,22 @@ from .shape import _reshape
 # Bias, moments, normalisation
 
 
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
-    """`value` plus the vector `bias` along the channels: the last axis, or axis 1 for "NC..." formats."""
+def bias_add(
+    value: Any, bias: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
+    """`value` plus the vector `bias` along the channels: the last axis; axis 1 for "NC..."."""
     if data_format is not None and not data_format.startswith("N"):
-        raise ValueError(f"bias_add: `data_format` must be 'N...C' or 'NC...', not {data_format!r}.")
+        raise ValueError(
+            f"bias_add: `data_format` must be 'N...C' or 'NC...', not {data_format!r}."
+        )
     x = to_tensor(value, "bias_add")
     b = bias if type(bias) is Tensor else operand(bias, x._array.dtype, "bias_add")
     axis = 1 if data_format is not None and data_format.startswith("NC") else -1
     shape = x._array.shape
     if len(shape) < 2 or b._array.shape != (shape[axis],):
         raise ShapeError(
-            "bias_add: `bias` must be a vector with one number for each channel of `value`, which has rank "
-            f"2 at least. Received: value.shape={shape}, bias.shape={b._array.shape}."
+            "bias_add: `bias` must be a vector with one number for each channel of `value`, which "
+            f"has rank 2 at least. Received: value.shape={shape}, bias.shape={b._array.shape}."
         )
     return x + (b if axis == -1 else _reshape(b, shape=(-1, *(1,) * (len(shape) - 2))))
 
@@ -124,7 +128,9 @@ def _drop_batch(batched, x, mask, *, scale):
     return _drop(*_all_batched(batched, x=x, mask=mask), scale=scale)
 
 
-def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None) -> Tensor:
+def dropout(
+    x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None
+) -> Tensor:
     """`x` with each element set to 0 with probability `rate`, and the others divided by `1 - rate`.
 
     Elements along an axis that is 1 in `noise_shape` are dropped or kept together.
@@ -133,9 +139,9 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: 
 
     x = to_tensor(x, "dropout")
     if x._array.dtype not in dt.FLOATING:
-        raise ValueError(f"dropout: `x` must be floating, since it is scaled, and is {x.dtype.name}.")
+        raise ValueError(f"dropout: `x` must be floating, as it is scaled, and is {x.dtype.name}.")
     fixed = isinstance(rate, numbers.Real)
-    if not (fixed or isinstance(rate, Tensor) or hasattr(rate, "_as_tensor")):
+    if not (fixed or is_tensor(rate)):
         raise ValueError(f"dropout: `rate` must be a number or a scalar tensor, not {rate!r}.")
     if fixed and not 0 <= rate < 1:
         raise ValueError(f"dropout: `rate` must lie in [0, 1), and is {rate}.")
@@ -146,8 +152,9 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: 
         given = list(noise_shape)
         if len(given) == len(shape):
             given = [own if n is None else n for n, own in zip(given, shape, strict=True)]
-        broadcast_shapes("dropout", x=shape, noise_shape=tuple(static_ints(given, "dropout", "noise_shape")))
-        shape = static_ints(given, "dropout", "noise_shape")
+        noise = static_ints(given, "dropout", "noise_shape")
+        broadcast_shapes("dropout", x=shape, noise=noise)
+        shape = noise
     drawn = uniform(shape, dtype=dt.of_numpy(accumulator(x._array.dtype)), seed=seed)
     if fixed:
         return _drop(x, drawn >= float(rate), scale=1 / (1 - float(rate)))
@@ -155,18 +162,22 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: 
     return _drop(x / (ones_like(rate) - rate), drawn >= cast(rate, drawn.dtype), scale=1.0)
 
 
-def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Tensor:
-    """The rows of `params` at the integers `ids`, each clipped to the norm `max_norm` unless that is None.
+def embedding_lookup(
+    params: Any, ids: Any, max_norm: Any = None, name: str | None = None
+) -> Tensor:
+    """The rows of `params` at the integers `ids`, each clipped to the norm `max_norm`, if given.
 
     A list of several `params` counts as one table, its parts one below the other. The gradient by
     `params` is an IndexedSlices.
     """
     from .indexing import gather
 
-    if isinstance(params, (list, tuple)) and all(isinstance(p, Tensor) or hasattr(p, "_as_tensor") for p in params):
+    if isinstance(params, (list, tuple)) and all(map(is_tensor, params)):
         if not params:
             raise ValueError("embedding_lookup: `params` is empty; it needs one table at least.")
         params = params[0] if len(params) == 1 else concat(params, 0)
     ids = to_tensor(ids, "embedding_lookup")
     rows = gather(params, ids)
-    return rows if max_norm is None else clip_by_norm(rows, max_norm, axes=list(range(ids.ndim, rows.ndim)))
+    if max_norm is None:
+        return rows
+    return clip_by_norm(rows, max_norm, axes=list(range(ids.ndim, rows.ndim)))

@@ -24,7 +24,9 @@ from .reduction import reduce_max, reduce_sum
 from .shape import _transpose
 
 
-@op(dtypes=dt.FLOATING, samples=lambda r: [([r.normal(size=(2, 3))], {}), ([r.normal(size=())], {})])
+@op(
+    dtypes=dt.FLOATING, samples=lambda r: [([r.normal(size=(2, 3))], {}), ([r.normal(size=())], {})]
+)
 @widened
 def _l2_loss(xp, x):
     flat = xp.reshape(x, -1)
@@ -55,7 +57,7 @@ def norm(
 ) -> Tensor:
     """The norm of order `ord` of the vectors along `axis` (an int; None: of all elements).
 
-    Orders of vectors: 'euclidean', 1, 2, inf, any number above 0. With two axes, the norm of matrices:
+    Orders of vectors: 'euclidean', 1, 2, inf, any number above 0. With two axes, of matrices:
     'fro' or 'euclidean', 1 (largest column sum), inf (largest row sum), 2 (largest singular value).
     The gradient of order 2 is NaN at the zero vector; order 1 has 0 at zero elements; order inf
     shares ties. The norm of order 2 of complex numbers is complex, with imaginary part 0.
@@ -66,8 +68,8 @@ def norm(
         return _matrix_norm(x, ord, axis, keep)
     if ord != "euclidean" and (isinstance(ord, str) or not ord > 0):
         raise InvalidArgumentError(
-            f"norm: `ord`={ord!r} is no norm of vectors; there are 'euclidean', inf and numbers above 0. "
-            "'fro' is a norm of matrices: give two axes, e.g. axis=[-2, -1]."
+            f"norm: `ord`={ord!r} is no norm of vectors; there are 'euclidean', inf and numbers "
+            "above 0. 'fro' is a norm of matrices: give two axes, e.g. axis=[-2, -1]."
         )
     if ord in ("euclidean", 2):
         return _euclidean(x, axis, keep)
@@ -87,8 +89,8 @@ def _euclidean(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
 def _matrix_norm(x: Tensor, ord: Any, axis: Any, keepdims: bool) -> Tensor:
     if len(axis) != 2 or ord not in ("euclidean", "fro", 1, 2, np.inf):
         raise InvalidArgumentError(
-            f"norm: `axis`={axis!r} and `ord`={ord!r} do not go together. One axis means vectors, two mean "
-            "matrices, whose norms are 'euclidean', 'fro', 1, 2 and inf."
+            f"norm: `axis`={axis!r} and `ord`={ord!r} do not go together. One axis means vectors, "
+            "two mean matrices, whose norms are 'euclidean', 'fro', 1, 2 and inf."
         )
     rows, columns = axes = [static_axis(a, x.ndim, "norm") for a in axis]
     if rows == columns:
@@ -112,8 +114,9 @@ def _spectral_norm(x: Tensor, rows: int, columns: int, keepdims: bool) -> Tensor
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
-    """The Euclidean norm of all elements of the tensors in the list `t_list`; None entries do not count."""
-    losses = [_l2_loss(to_tensor(v, "global_norm")) for v in _values(t_list, "global_norm") if v is not None]
+    """The Euclidean norm of all elements of all tensors in `t_list`; None entries do not count."""
+    values = [v for v in _values(t_list, "global_norm") if v is not None]
+    losses = [_l2_loss(to_tensor(v, "global_norm")) for v in values]
     if not losses:
         return to_tensor(0.0, "global_norm")
     total = losses[0]
@@ -125,9 +128,10 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
 def clip_by_global_norm(
     t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
-    """The tensors of `t_list` scaled so that their global norm is at most `clip_norm`; and that norm.
+    """The tensors of `t_list`, scaled to a global norm of at most `clip_norm`; and their norm.
 
-    None entries stay None, IndexedSlices stay sparse. A norm that is not finite makes all entries NaN.
+    None entries stay None, IndexedSlices stay sparse. A norm that is not finite makes all entries
+    NaN.
     """
     norm = global_norm(t_list) if use_norm is None else to_tensor(use_norm, "clip_by_global_norm")
     if isinstance(clip_norm, int):
@@ -161,7 +165,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 def l2_normalize(
     x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
 ) -> Tensor:
-    """`x` divided by its Euclidean norm over `axis` (None: all), or by sqrt(epsilon) if that is larger."""
+    """`x` divided by its Euclidean norm over `axis` (None: all), or by a larger sqrt(epsilon)."""
     x = to_tensor(x, "l2_normalize")
     axis = dim if axis is None else axis
     if x._array.dtype not in dt.COMPLEX:
@@ -172,9 +176,13 @@ def l2_normalize(
 
 def _values(t_list: Any, op_name: str) -> list[Any]:
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
-        raise TypeError(f"{op_name}: `t_list` must be a list of tensors, not a {type(t_list).__name__}.")
+        raise TypeError(
+            f"{op_name}: `t_list` must be a list of tensors, not a {type(t_list).__name__}."
+        )
     return [t.values if isinstance(t, IndexedSlices) else t for t in t_list]
 
 
 def _like(t: Any, values: Tensor) -> Any:
-    return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+    return (
+        IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+    )

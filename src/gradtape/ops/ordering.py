@@ -48,7 +48,7 @@ def _sort(xp, values, *, axis, descending):
 
 @_sort.vjp("values")
 def _sort_vjp(g, values, *, axis, descending):
-    """To the places that the elements came from. The order is found again: keeping it costs more."""
+    """To the places that the elements came from, found again: keeping them costs memory."""
     order = _swapped(_argsort(values, axis=axis, descending=descending), axis)
     g = _swapped(g, axis)
     last = g.ndim - 1
@@ -113,7 +113,7 @@ def argsort(
     stable: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The indices (int32) that sort `values` along `axis`; equal elements always keep their order."""
+    """The indices (int32) that sort `values` along `axis`; equal elements keep their order."""
     x, axis = _sortable(values, axis, "argsort")
     return _argsort(x, axis=axis, descending=_direction(direction, "argsort"))
 
@@ -152,14 +152,15 @@ def top_k(
 ) -> TopK:
     """The `k` largest elements along the last axis, largest first, and their indices.
 
-    Of equal elements the one with the lower index comes first (they are in order also where `sorted`
-    would allow another one).
+    Of equal elements the one with the lower index comes first. They are in order also where
+    `sorted=False` would allow another one.
     """
     x = to_tensor(input, "top_k")
     count = static_int(k, "top_k", "k")
     if not x.ndim or not 0 <= count <= x._array.shape[-1]:
         raise InvalidArgumentError(
-            f"top_k: `k`={count} needs at least as many elements along the last axis of `input`, whose "
+            f"top_k: `k`={count} needs at least as many elements along the last axis of `input`, "
+            "whose "
             f"shape is {tuple(x.shape)}."
         )
     return TopK(*_top_k(x, k=count, index_type=as_dtype(index_type).numpy_dtype))
@@ -168,8 +169,10 @@ def top_k(
 @op(
     nondiff="all",
     samples=lambda r: [
-        ([np.sort(r.normal(size=5)), r.normal(size=3)], {"side": "left", "dtype": np.dtype("int32")}),
-        ([np.array([1.0, 2.0, 2.0]), np.array([2.0])], {"side": "right", "dtype": np.dtype("int64")}),
+        ([np.sort(r.normal(size=5)), r.normal(size=3)],
+         {"side": "left", "dtype": np.dtype("int32")}),
+        ([np.array([1.0, 2.0, 2.0]), np.array([2.0])],
+         {"side": "right", "dtype": np.dtype("int64")}),
         ([np.sort(r.normal(size=(2, 4))), r.normal(size=(2, 3))],
          {"side": "left", "dtype": np.dtype("int32")}),
     ],
@@ -204,7 +207,8 @@ def searchsorted(
         raise InvalidArgumentError(f'searchsorted: `side` must be "left" or "right", not {side!r}.')
     if not sequence.ndim or sequence.shape[:-1] != wanted.shape[:-1]:
         raise ShapeError(
-            f"searchsorted: `sorted_sequence` and `values` must agree in all axes but the last. Received: "
+            "searchsorted: `sorted_sequence` and `values` must agree in all axes but the last. "
+            "Received: "
             f"shapes {tuple(sequence.shape)} and {tuple(wanted.shape)}."
         )
     return _searchsorted(sequence, wanted, side=side, dtype=as_dtype(out_type).numpy_dtype)
@@ -223,14 +227,14 @@ def _invert_permutation_batch(batched, x):
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes the permutation `x` of 0, 1, ..., n - 1."""
     order = to_tensor(x, "invert_permutation")
+    if order.ndim != 1:
+        raise ShapeError(f"invert_permutation: `x` must be a vector; its shape is {order.shape}.")
     inverse = _invert_permutation(order)
     if isinstance(order._array, np.ndarray):
-        there_and_back = order._array[inverse._array] if order.ndim == 1 else None
-        if order.ndim != 1 or not np.array_equal(there_and_back, np.arange(len(order))):
+        there_and_back = order._array[inverse._array]
+        if not np.array_equal(there_and_back, np.arange(len(there_and_back))):
             raise InvalidArgumentError(
-                f"invert_permutation: `x` must be a vector with each of 0, ..., {order.shape[0] - 1} once."
-                if order.ndim == 1
-                else "invert_permutation: `x` must be a vector."
+                f"invert_permutation: `x` must have each of 0, ..., {len(there_and_back) - 1} once."
             )
     return inverse
 
@@ -243,11 +247,11 @@ class Unique(NamedTuple):
 class UniqueWithCounts(NamedTuple):
     y: Tensor
     idx: Tensor
-    count: Tensor
+    count: Tensor  # type: ignore[assignment]
 
 
 def unique(x: Any, out_idx: Any = dt.int32, name: str | None = None) -> Unique:
-    """The different elements of the vector `x` in order of appearance, and for each of `x` its place.
+    """The different elements of the vector `x` as they appear, and for each of `x` its place.
 
     The number of results depends on the values, so this cannot be compiled; it has no gradient.
 
@@ -261,7 +265,7 @@ def unique(x: Any, out_idx: Any = dt.int32, name: str | None = None) -> Unique:
 def unique_with_counts(
     x: Any, out_idx: Any = dt.int32, name: str | None = None
 ) -> UniqueWithCounts:
-    """The different elements of the vector `x`, for each element of `x` its place, and the counts."""
+    """The different elements of the vector `x`, for each of `x` its place, and the counts."""
     array = np.asarray(to_tensor(x, "unique")._array)
     if array.ndim != 1:
         raise ShapeError(f"unique: `x` must be a vector, and has shape {array.shape}.")

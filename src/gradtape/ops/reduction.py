@@ -122,7 +122,7 @@ def _reduce_euclidean_norm_vjp(g, out, x, *, axis, keepdims):
 
 def _product_samples(r: np.random.Generator) -> list[Any]:
     zeros = r.normal(size=(3, 4)) * [[1, 0, 1, 1], [0, 1, 0, 1], [1, 1, 1, 1]]
-    rest = [([zeros], {"axis": (1,), "keepdims": False}), ([zeros], {"axis": (0, 1), "keepdims": True})]
+    rest = [([zeros], {"axis": axis, "keepdims": False}) for axis in [(1,), (0, 1)]]
     several = r.normal(size=(2, 3, 2)) + 1j * r.normal(size=(2, 3, 2))
     return [*reduction_samples(r), *rest, ([several], {"axis": (0, 2), "keepdims": False})]
 
@@ -167,9 +167,10 @@ def _extremum(reduce: Any, lowest: Any, x: Any, axis: Any, keepdims: bool) -> An
 
 @reduction(dtypes=dt.REAL)
 def reduce_max(xp, x, *, axis, keepdims):
-    """The largest element over `axis`; NaN if there is one; -inf (the least integer) over an empty axis.
+    """The largest element over `axis`; NaN if there is one.
 
-    Elements that tie share the gradient equally.
+    Over an empty axis it is -inf, or the least integer of the dtype. Elements that tie share the
+    gradient equally.
     """
     lowest = np.iinfo(x.dtype).min if x.dtype in dt.INTEGER else -np.inf
     return _extremum(x.max, lowest, x, axis, keepdims)
@@ -177,9 +178,10 @@ def reduce_max(xp, x, *, axis, keepdims):
 
 @reduction(dtypes=dt.REAL)
 def reduce_min(xp, x, *, axis, keepdims):
-    """The smallest element over `axis`; NaN if there is one; inf (the greatest integer) over an empty axis.
+    """The smallest element over `axis`; NaN if there is one.
 
-    Elements that tie share the gradient equally.
+    Over an empty axis it is inf, or the greatest integer of the dtype. Elements that tie share the
+    gradient equally.
     """
     highest = np.iinfo(x.dtype).max if x.dtype in dt.INTEGER else np.inf
     return _extremum(x.min, highest, x, axis, keepdims)
@@ -193,7 +195,10 @@ def _extremum_vjp(g, out, x, *, axis, keepdims):
     return chosen * kept(g / count, axis, keepdims)
 
 
-@op(nondiff="all", samples=lambda r: [([r.integers(0, 2, (2, 3)) * 1.0, r.integers(0, 2, (2, 1)) * 1.0], {})])
+@op(
+    nondiff="all",
+    samples=lambda r: [([r.integers(0, 2, (2, 3)) * 1.0, r.integers(0, 2, (2, 1)) * 1.0], {})],
+)
 def _indicator(xp, x, y):
     """1 where `x` equals `y`, else 0, in the dtype of `x`."""
     return (x == y).astype(x.dtype)
@@ -278,8 +283,8 @@ def _index_samples(r: np.random.Generator) -> list[Any]:
 def _index_spec(x, *, axis, dtype):
     if not x.shape[axis]:
         raise InvalidArgumentError(
-            f"argmax, argmin: axis {axis} of `input` is empty (input.shape={x.shape}), so no element "
-            "of it is the largest or smallest."
+            f"argmax, argmin: axis {axis} of `input` is empty (input.shape={x.shape}), so no "
+            "element of it is the largest or smallest."
         )
     return Spec((*x.shape[:axis], *x.shape[axis + 1 :]), dtype)
 
@@ -316,10 +321,12 @@ def _index(primitive: Any, input: Any, axis: Any, output_type: Any) -> Tensor:
     if dtype not in dt.INTEGER:
         raise DTypeError(f"{name}: `output_type` must be an integer dtype, not {dtype.name}.")
     axis = static_axis(0 if axis is None else axis, x.ndim, name)
-    return primitive(x, axis=axis, dtype=dtype)  # type: ignore[no-any-return]
+    return primitive(x, axis=axis, dtype=dtype)
 
 
-def argmax(input: Any, axis: Any = None, output_type: Any = dt.int64, name: str | None = None) -> Tensor:
+def argmax(
+    input: Any, axis: Any = None, output_type: Any = dt.int64, name: str | None = None
+) -> Tensor:
     """The index of the largest element along `axis` (None: axis 0), the first of those that tie.
 
     NaN counts as larger than every number, as in NumPy. No gradient.
@@ -327,7 +334,9 @@ def argmax(input: Any, axis: Any = None, output_type: Any = dt.int64, name: str 
     return _index(_argmax, input, axis, output_type)
 
 
-def argmin(input: Any, axis: Any = None, output_type: Any = dt.int64, name: str | None = None) -> Tensor:
+def argmin(
+    input: Any, axis: Any = None, output_type: Any = dt.int64, name: str | None = None
+) -> Tensor:
     """The index of the smallest element along `axis` (None: axis 0), the first of those that tie.
 
     NaN counts as smaller than every number, as in NumPy. No gradient.
@@ -338,8 +347,11 @@ def argmin(input: Any, axis: Any = None, output_type: Any = dt.int64, name: str 
 @op(
     nondiff="all",
     samples=lambda r: [
-        ([r.integers(0, 2, (2, 3)) * 1.0], {"axis": (0,), "keepdims": True, "dtype": np.dtype("int64")}),
-        ([r.integers(0, 2, (2, 3))], {"axis": (0, 1), "keepdims": False, "dtype": np.dtype("float32")}),
+        (
+            [r.integers(0, 2, (2, 3)) * 1.0],
+            {"axis": axis, "keepdims": keep, "dtype": np.dtype(dtype)},
+        )
+        for axis, keep, dtype in [((0,), True, "int64"), ((0, 1), False, "float32")]
     ],
 )
 def _count_nonzero(xp, x, *, axis, keepdims, dtype):

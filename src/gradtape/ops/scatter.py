@@ -95,7 +95,7 @@ def _extreme_samples(r):
 
 @op(nondiff="indices", dtypes=dt.REAL, samples=_extreme_samples)
 def _tensor_scatter_nd_extreme(xp, tensor, indices, updates, *, batch_dims, largest):
-    """`tensor` with the larger (or smaller) of itself and of `updates` at the coordinates `indices`."""
+    """`tensor` with the larger (or smaller) of itself and of `updates` at `indices`."""
     flat, rows, width = _flat(xp, indices, tensor.shape, batch_dims, "tensor_scatter_nd_max")
     parts = updates.reshape(len(flat), width)
     result = xp.index_extreme(tensor.reshape(rows, width), flat, parts, largest)
@@ -103,7 +103,7 @@ def _tensor_scatter_nd_extreme(xp, tensor, indices, updates, *, batch_dims, larg
 
 
 def _shares(out, tensor, indices, updates, batch_dims):
-    """Which of `tensor` and `updates` made the result, as numbers, and how many share each place."""
+    """Which of `tensor` and `updates` made the result (1, else 0), and how many at each place."""
     dtype = out._array.dtype
     winners = _agreement(tensor, out)
     update_winners = _agreement(updates, _gather_nd(out, indices, batch_dims=batch_dims))
@@ -146,7 +146,7 @@ def _extreme_batch(batched, tensor, indices, updates, *, batch_dims, largest):
 def tensor_scatter_nd_max(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """`tensor` with the largest of itself and of `updates` at `indices`; ties share the gradient."""
+    """`tensor` with the largest of itself and `updates` at `indices`; ties share the gradient."""
     parts = _scattered(tensor, indices, updates, "tensor_scatter_nd_max")
     return _tensor_scatter_nd_extreme(*parts, batch_dims=0, largest=True)
 
@@ -154,6 +154,6 @@ def tensor_scatter_nd_max(
 def tensor_scatter_nd_min(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """`tensor` with the smallest of itself and of `updates` at `indices`; ties share the gradient."""
+    """`tensor` with the smallest of itself and `updates` at `indices`; ties share the gradient."""
     parts = _scattered(tensor, indices, updates, "tensor_scatter_nd_min")
     return _tensor_scatter_nd_extreme(*parts, batch_dims=0, largest=False)

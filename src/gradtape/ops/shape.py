@@ -101,7 +101,8 @@ def _broadcast_to_spec(x, *, shape):
     )
     if not fits:
         raise ShapeError(
-            f"broadcast_to: `input` of shape {x.shape} cannot be broadcast to shape={shape}: its sizes "
+            f"broadcast_to: `input` of shape {x.shape} cannot be broadcast to shape={shape}: its "
+            "sizes "
             "must be equal to the last ones of `shape`, or 1."
         )
     return Spec(shape, x.dtype)
@@ -116,8 +117,9 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
 def unbroadcast(xp, x, *, shape):
     """`x` summed over the axes along which `shape` would be broadcast: the adjoint of `broadcast_to`."""
     new = x.ndim - len(shape)
-    stretched = tuple(new + i for i, size in enumerate(shape) if size == 1 and x.shape[new + i] != 1)
-    return x.sum((*range(new), *stretched)).reshape(shape)
+    stretched = [new + i for i, size in enumerate(shape) if size == 1 and x.shape[new + i] != 1]
+    summed = xp.add.reduce(x, (*range(new), *stretched))  # x.sum does the same by way of Python: +1 µs
+    return summed.reshape(shape) if stretched else summed
 
 
 @unbroadcast.vjp("x")
@@ -196,7 +198,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The shape that tensors of these two shapes broadcast to, as an integer tensor."""
-    x, y = to_tensor(shape_x, "broadcast_dynamic_shape"), to_tensor(shape_y, "broadcast_dynamic_shape")
+    x, y = (to_tensor(s, "broadcast_dynamic_shape") for s in (shape_x, shape_y))
     dims = [static_ints(s, "broadcast_dynamic_shape", "shape") for s in (x, y)]
     common = broadcast_shapes("broadcast_dynamic_shape", shape_x=dims[0], shape_y=dims[1])
     return _integers(common, x.dtype if x._array.size else y.dtype if y._array.size else None)
@@ -207,14 +209,17 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     x, y = TensorShape(shape_x), TensorShape(shape_y)
     if not (x.is_fully_defined() and y.is_fully_defined()):
         raise ValueError(f"broadcast_static_shape: shapes {x} and {y} are not fully known.")
-    return TensorShape(broadcast_shapes("broadcast_static_shape", shape_x=tuple(x), shape_y=tuple(y)))
+    common = broadcast_shapes("broadcast_static_shape", shape_x=tuple(x), shape_y=tuple(y))
+    return TensorShape(common)
 
 
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """`a` with its last two axes exchanged (and conjugated, if asked for)."""
     x = to_tensor(a, "matrix_transpose")
     if x.ndim < 2:
-        raise ShapeError(f"matrix_transpose: `a` must have rank 2 or more, and has shape {tuple(x.shape)}.")
+        raise ShapeError(
+            f"matrix_transpose: `a` must have rank 2 or more, and has shape {tuple(x.shape)}."
+        )
     last = x.ndim - 1
     return transpose(x, (*range(last - 1), last, last - 1), conjugate)
 

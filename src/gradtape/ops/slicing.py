@@ -1,4 +1,4 @@
-"""Parts of a tensor by position: Python's indexing and its adjoint, slices, pads, masks, one-hot."""
+"""Parts of a tensor by position: Python's indexing and its adjoint, slices, pads, masks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
 from ._static import static_axis, static_int, static_ints, to_tensor
-from .shape import _reshape, insert_axes
+from .shape import insert_axes
 
 
 class _Place:
@@ -150,7 +150,7 @@ def _filled(key: Any, indices: Any) -> tuple[Any, ...]:
 
 
 def _adjacent(key: Any) -> bool:
-    """Whether the axes that arrays index are neighbours: else NumPy moves their result to the front."""
+    """Whether the axes that arrays index are neighbours; else NumPy puts their result first."""
     if TENSOR not in key:
         return True
     places = [i for i, entry in enumerate(key) if entry is TENSOR or type(entry) is int]
@@ -174,7 +174,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 
 def _getitem_with_tensors(x: Tensor, key: tuple[Any, ...]) -> Tensor:
-    """Indexing with something other than ints and slices: integer tensors, masks, NumPy's integers."""
+    """Indexing with more than ints and slices: integer tensors, masks, NumPy's integers."""
     entries: list[Any] = []
     tensors: list[Tensor] = []
     unique = True
@@ -197,7 +197,8 @@ def _getitem_with_tensors(x: Tensor, key: tuple[Any, ...]) -> Tensor:
                 entries.append(TENSOR)
             else:
                 raise DTypeError(
-                    f"getitem: a tensor is indexed by integers, slices, None, `...` and boolean masks, "
+                    "getitem: a tensor is indexed by integers, slices, None, `...` and boolean "
+                    "masks, "
                     f"not by {entry!r:.100}."
                 )
     if not tensors:
@@ -214,7 +215,8 @@ def _mask_indices(x: Tensor, mask: Tensor, before: list[Any], after: Any) -> lis
     covered = x._array.shape[axis : axis + mask.ndim]
     if tuple(mask._array.shape) != covered:
         raise ShapeError(
-            f"getitem: the mask has shape {tuple(mask.shape)}, and the axes that it stands for have "
+            f"getitem: the mask has shape {tuple(mask.shape)}, and the axes that it stands for "
+            "have "
             f"{covered} (x.shape={tuple(x.shape)})."
         )
     return [Tensor(positions) for positions in np.nonzero(np.asarray(mask._array))]
@@ -242,7 +244,8 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
         stop = total if count == -1 else start + count
         if not 0 <= start <= stop <= total:
             raise InvalidArgumentError(
-                f"slice: `begin`={list(starts)}, `size`={list(sizes)} reach outside of `input_`: axis "
+                f"slice: `begin`={list(starts)}, `size`={list(sizes)} reach outside of `input_`: "
+                "axis "
                 f"{axis} has size {total}."
             )
         key.append(builtins.slice(start, stop))
@@ -274,7 +277,8 @@ def strided_slice(
     )
     if not len(starts) == len(stops) == len(steps):
         raise ShapeError(
-            f"strided_slice: `begin`, `end` and `strides` must be of one length, and have {len(starts)}, "
+            "strided_slice: `begin`, `end` and `strides` must be of one length, and have "
+            f"{len(starts)}, "
             f"{len(stops)} and {len(steps)} entries."
         )
     if 0 in steps:
@@ -327,7 +331,7 @@ def _pad_batch(batched, x, value, *, paddings):
     ]
 )
 def _mirror_pad(xp, x, *, paddings, edge):
-    """`x` continued by its mirror image; `edge`: how many times more the border itself is repeated."""
+    """`x` continued by its mirror image, with (`edge` 1) or without (0) the border itself."""
     return xp.pad(x, paddings, "symmetric" if edge else "reflect")
 
 
@@ -411,7 +415,8 @@ def pad(
     for axis, (pair, size) in enumerate(zip(pairs, shape, strict=True)):
         if max(pair) > size - 1 + edge:
             raise InvalidArgumentError(
-                f"pad: in mode {mode} no padding may exceed {size - 1 + edge} along axis {axis}, which "
+                f"pad: in mode {mode} no padding may exceed {size - 1 + edge} along axis {axis}, "
+                "which "
                 f"has size {size}. Received: {list(pair)}."
             )
     return _mirror_pad(x, paddings=pairs, edge=edge)
@@ -477,8 +482,7 @@ def one_hot(
     An index outside of [0, depth) gives `off_value` only. Nothing here has a gradient.
 
     >>> one_hot([0, 2], 3)
-    <tf.Tensor: shape=(2, 3), dtype=float32, numpy=
-    array([[1., 0., 0.],
+    <tf.Tensor: shape=(2, 3), dtype=float32, numpy=array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)>
     """
     places = to_tensor(indices, "one_hot")
@@ -568,7 +572,7 @@ def reverse_sequence(
     batch_axis: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """`input` with the first `seq_lengths[b]` elements along `seq_axis` reversed, for each b of `batch_axis`."""
+    """`input` with the first `seq_lengths[b]` elements along `seq_axis` reversed, for each b."""
     x = to_tensor(input, "reverse_sequence")
     lengths = to_tensor(seq_lengths, "reverse_sequence")
     seq = static_axis(0 if seq_axis is None else seq_axis, x.ndim, "reverse_sequence", "seq_axis")
@@ -578,7 +582,8 @@ def reverse_sequence(
     shape = x._array.shape
     if seq == batch or tuple(lengths._array.shape) != (shape[batch],):
         raise ShapeError(
-            f"reverse_sequence: `seq_lengths` must have one entry for each of axis `batch_axis`={batch}, "
+            "reverse_sequence: `seq_lengths` must have one entry for each of axis "
+            f"`batch_axis`={batch}, "
             f"another than `seq_axis`={seq}. Received: input.shape={shape}, "
             f"seq_lengths.shape={tuple(lengths.shape)}."
         )
@@ -592,6 +597,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     flat = np.asarray(places._array)
     if flat.size and not 0 <= flat.min() <= flat.max() < math.prod(shape):
         raise InvalidArgumentError(
-            f"unravel_index: an index is not in [0, {math.prod(shape)}), the size of dims={list(shape)}."
+            f"unravel_index: an index is not in [0, {math.prod(shape)}), the size of "
+            f"dims={list(shape)}."
         )
     return Tensor(np.stack(np.unravel_index(flat, shape)).astype(flat.dtype))

@@ -110,7 +110,7 @@ class GradientTape:
     def watch_variable(self, variable: Variable) -> None:
         """Record what is computed from reads of `variable`; called by the variable when it is read."""
         self._variables[variable._key] = variable
-        if variable.dtype.numpy_dtype in dtypes.INEXACT:
+        if variable._tensor._array.dtype in dtypes.INEXACT:
             self.tracked.add(variable._key)
 
     def watched_variables(self) -> tuple[Variable, ...]:
@@ -156,19 +156,19 @@ class GradientTape:
         weights. A source that the target does not depend on gives None, or zeros if
         `unconnected_gradients` is "zero". The gradient of a look-up is an IndexedSlices.
         """
-        unconnected = _unconnected(unconnected_gradients)
+        zero = _wants_zeros(unconnected_gradients)
         targets = _targets(target)
         flat_sources = nest.flatten(sources)
         source_keys = [_source_key(source) for source in flat_sources]
         seeds = _seeds(targets, output_gradients)
         self._begin_backward()
         flat = backward(self._take_records(), seeds, source_keys)
-        if unconnected is UnconnectedGradients.ZERO:
+        if zero:
             flat = [
                 _zeros(source) if g is None else g
                 for g, source in zip(flat, flat_sources, strict=True)
             ]
-        return nest.pack_sequence_as(sources, flat)
+        return nest.pack(sources, iter(flat))
 
     def _begin_backward(self) -> None:
         """Check that a gradient may be taken now, and stop recording if this is the only one."""
@@ -265,7 +265,8 @@ def _target(each: Any) -> Any:
             f"gradient: `target` must consist of tensors, and holds {each!r:.100} of type "
             f"{type(each).__name__}."
         )
-    return each if each.dtype.numpy_dtype in dtypes.INEXACT else None
+    tensor = each._tensor if isinstance(each, Variable) else each
+    return tensor if tensor._array.dtype in dtypes.INEXACT else None
 
 
 def _source_key(source: Any) -> int:
@@ -289,9 +290,9 @@ def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[int, Tensor]
                 raise ValueError("gradient: `output_gradients` must not hold None.")
             g = as_tensor(given[i], op="gradient")
         elif target is not None:
-            g = Tensor(np.ones(tuple(target.shape), target.dtype.numpy_dtype))
+            g = Tensor(np.ones(target._array.shape, target._array.dtype))
         if target is not None:
-            seeds.append((target._key if isinstance(target, Variable) else key_of(target), g))
+            seeds.append((key_of(target), g))
     return seeds
 
 
@@ -299,10 +300,14 @@ def _zeros(source: Any) -> Tensor:
     return Tensor(np.zeros(tuple(source.shape), source.dtype.numpy_dtype))
 
 
-def _unconnected(value: Any) -> UnconnectedGradients:
+def _wants_zeros(unconnected_gradients: Any) -> bool:
+    """Whether a source that the target does not depend on gets zeros."""
+    if unconnected_gradients is UnconnectedGradients.NONE:
+        return False
     try:
-        return UnconnectedGradients(value)
+        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
         raise ValueError(
-            f"gradient: unknown value for `unconnected_gradients`: {value!r}. It is 'none' or 'zero'."
+            f"gradient: unknown value for `unconnected_gradients`: {unconnected_gradients!r}. It is "
+            "'none' or 'zero'."
         ) from None

@@ -97,9 +97,10 @@ class Variable:
 
     def _as_tensor(self) -> Tensor:
         """The value as an op's input: known to tapes as the variable itself."""
-        for recorder in recorders():
-            if self._trainable and recorder.watches_variables:
-                recorder.watch_variable(self)
+        if self._trainable:
+            for recorder in recorders():
+                if recorder.watches_variables and self._key not in recorder.tracked:
+                    recorder.watch_variable(self)
         return self._tensor
 
     def value(self) -> Tensor:
