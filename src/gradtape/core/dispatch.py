@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -28,7 +29,6 @@ from .tensor import Tensor, new_key
 _FLOAT32 = np.dtype(np.float32)
 _new = Tensor.__new__
 _NO_PARAMS: dict[str, Any] = {}
-_NOTHING = (None, None, None)
 
 
 class Record(NamedTuple):
@@ -81,16 +81,18 @@ cast: Callable[[Tensor, Any], Tensor]
 
 
 def unary(op: Op) -> Callable[..., Tensor]:
-    """The callable of an elementwise op of one tensor and no static parameters."""
+    """The callable of an op of one tensor and no static parameters."""
     kernels = op.kernels
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
-    keeps_x, keeps_out = (keep is Keep.VALUE for keep in op.plan((True,)))
+    keep = keeper(op.plan((True,)))
 
     def call(x: Any, name: Any = None) -> Tensor:
         if type(x) is not Tensor:
             x = as_tensor(x, op=op.name)
+            if x._intercept is not None:
+                return x._intercept(op, (x,), _NO_PARAMS)
         a = x._array
         dtype = a.dtype
         if dtype is not usual and dtype not in allowed:
@@ -109,8 +111,7 @@ def unary(op: Op) -> Callable[..., Tensor]:
                     if out._key is None:
                         out._key = new_key()
                     tracked.add(out._key)
-                    saved = (x if keeps_x else None, out if keeps_out else None)
-                    recorder.records.append((op, ((0, key),), out._key, saved, _NO_PARAMS))
+                    recorder.records.append((op, ((0, key),), out._key, keep(x, out), _NO_PARAMS))
         return out
 
     return call
@@ -122,13 +123,16 @@ def binary(op: Op) -> Callable[..., Tensor]:
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
-    keep_for_x = _keeper(op.plan((True, False)))
-    keep_for_y = _keeper(op.plan((False, True)))
-    keep_for_both = _keeper(op.plan((True, True)))
+    keep_for_x = keeper(op.plan((True, False)))
+    keep_for_y = keeper(op.plan((False, True)))
+    keep_for_both = keeper(op.plan((True, True)))
 
     def call(x: Any, y: Any, name: Any = None) -> Tensor:
         if type(x) is not Tensor or type(y) is not Tensor:
             x, y = _operands(op, x, y)
+            intercept = x._intercept or y._intercept
+            if intercept is not None:
+                return intercept(op, (x, y), _NO_PARAMS)
         a = x._array
         b = y._array
         dtype = a.dtype
@@ -168,29 +172,23 @@ def binary(op: Op) -> Callable[..., Tensor]:
     return call
 
 
-def _keeper(plan: tuple[Keep | None, ...]) -> Callable[[Tensor, Tensor, Tensor], tuple[Any, ...]]:
-    """The function that keeps of (x, y, out) what `plan` says."""
-    x_value, y_value, out_value = (keep is Keep.VALUE for keep in plan)
-    x_spec, y_spec, _ = (keep is Keep.SPEC_IF_BROADCAST for keep in plan)
+@cache
+def keeper(plan: tuple[Keep | None, ...]) -> Callable[..., tuple[Any, ...]]:
+    """The function that keeps, of the inputs and the output of an op, what `plan` says, slot by slot.
 
-    def values(x: Tensor, y: Tensor, out: Tensor) -> tuple[Any, ...]:
-        return x if x_value else None, y if y_value else None, out if out_value else None
-
-    def values_or_specs(x: Tensor, y: Tensor, out: Tensor) -> tuple[Any, ...]:
-        shape = out._array.shape
-        x_own = spec_of(x._array) if x_spec and x._array.shape != shape else x if x_value else None
-        y_own = spec_of(y._array) if y_spec and y._array.shape != shape else y if y_value else None
-        return x_own, y_own, out if out_value else None
-
-    def specs(x: Tensor, y: Tensor, out: Tensor) -> tuple[Any, ...]:
-        shape = out._array.shape
-        x_own = spec_of(x._array) if x_spec and x._array.shape != shape else None
-        y_own = spec_of(y._array) if y_spec and y._array.shape != shape else None
-        return _NOTHING if x_own is None and y_own is None else (x_own, y_own, None)
-
-    if not (x_spec or y_spec):
-        return values
-    return values_or_specs if x_value or y_value or out_value else specs
+    It is written as text and compiled once for each plan, as those of a named tuple are: deciding anew
+    at each call took half of the time that a record takes.
+    """
+    names = [*(f"x{i}" for i in range(len(plan) - 1)), "out"]
+    terms = {
+        None: "None",
+        Keep.VALUE: "{0}",
+        Keep.SPEC: "spec({0})",
+        Keep.SPEC_IF_BROADCAST: "None if {0}._array.shape == out._array.shape else spec({0})",
+    }
+    kept = [terms[keep].format(name) for name, keep in zip(names, plan, strict=True)]
+    function = eval(f"lambda {', '.join(names)}: ({', '.join(kept)},)", {"spec": _spec})
+    return function  # type: ignore[no-any-return]
 
 
 def nary(op: Op) -> Callable[..., Any]:
@@ -205,6 +203,10 @@ def nary(op: Op) -> Callable[..., Any]:
             inputs = tensors
         else:
             inputs = _prepare(op, tensors)
+            if inputs is not tensors:
+                for x in inputs:
+                    if x._intercept is not None:
+                        return x._intercept(op, inputs, params)
         arrays = [x._array for x in inputs]
         try:
             result = kernels[type(arrays[0])](*arrays, **params)
@@ -234,13 +236,19 @@ def record(op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
         plan = op.plan_for(positions) if positions else None
         if plan is None:
             continue
-        keys = tuple([(i, inputs[i]._key) for i in positions])
-        saved = _save(op, plan, inputs, outputs)
+        if op.variadic:
+            fixed = len(op.arguments) - 1
+            saved = keeper(plan)(*inputs[:fixed], tuple(inputs[fixed:]), outputs)
+        else:
+            saved = keeper(plan)(*inputs, outputs)
         out_keys: Any
         if type(outputs) is tuple:
             out_keys = tuple([_track(out, tracked) for out in outputs])
+            if saved[-1] is None:
+                saved = (*saved[:-1], _spec(outputs))  # zeros for the outputs that nothing used
         else:
             out_keys = _track(outputs, tracked)
+        keys = tuple([(i, inputs[i]._key) for i in positions])
         recorder.records.append((op, keys, out_keys, saved, params))
 
 
@@ -252,30 +260,6 @@ def _track(out: Tensor, tracked: set[int | None]) -> int:
     if out._array.dtype in dtypes.INEXACT:
         tracked.add(key)
     return key
-
-
-def _save(op: Op, plan: tuple[Keep | None, ...], inputs: Any, outputs: Any) -> tuple[Any, ...]:
-    """What the plan says to keep, slot by slot."""
-    if op.variadic:
-        fixed = len(op.arguments) - 1
-        slots = (*inputs[:fixed], tuple(inputs[fixed:]), outputs)
-    else:
-        slots = (*inputs, outputs)
-    several = type(outputs) is tuple
-    saved: list[Any] = []
-    for value, keep in zip(slots, plan, strict=True):
-        if keep is None:
-            saved.append(None)
-        elif keep is Keep.VALUE:
-            saved.append(value)
-        elif keep is Keep.SPEC:
-            saved.append(_spec(value))
-        else:
-            same = value._array.shape == outputs._array.shape
-            saved.append(None if same else _spec(value))
-    if several and saved[-1] is None:
-        saved[-1] = _spec(outputs)  # zeros for the outputs that nothing used
-    return tuple(saved)
 
 
 def _spec(value: Any) -> Any:

@@ -30,6 +30,10 @@ class Tensor:
 
     __array_priority__ = 100  # ndarray + Tensor is left to Tensor.__radd__
 
+    _intercept: Any = None
+    """`_intercept(op, inputs, params)` of a subclass runs the ops that meet a tensor of it in place of the
+    kernels. Only what is not `Tensor` itself is asked: the usual call does not pay for it."""
+
     def __init__(self, array: Any, key: int | None = None) -> None:
         self._array = array
         self._key = key

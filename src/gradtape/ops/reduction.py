@@ -23,7 +23,7 @@ from .complex import real_dtype
 from .creation import cast
 from .cumulative import cumprod
 from .exponential import exp
-from .shape import _broadcast_to, _reshape, _transpose
+from .shape import _broadcast_to, _reshape, _transpose, insert_axes
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -41,8 +41,8 @@ def reduce_sum(xp, x, *, axis, keepdims):
     """
     dtype = x.dtype
     if dtype not in HALVES:
-        return x.sum(axis=axis, dtype=dtype, keepdims=keepdims)
-    return x.sum(axis=axis, dtype=_FLOAT32, keepdims=keepdims).astype(dtype)
+        return xp.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    return xp.sum(x, axis=axis, dtype=_FLOAT32, keepdims=keepdims).astype(dtype)
 
 
 @reduce_sum.vjp("x")
@@ -62,13 +62,39 @@ def reduce_mean(xp, x, *, axis, keepdims):
     if dtype in dt.INTEGER:
         total = x.sum(axis=axis, dtype=np.int64, keepdims=keepdims)
         return (xp.abs(total) // max(size, 1) * xp.sign(total)).astype(dtype)
-    mean = x.sum(axis=axis, dtype=accumulator(dtype), keepdims=keepdims) / size
+    mean = xp.sum(x, axis=axis, dtype=accumulator(dtype), keepdims=keepdims) / size
     return mean.astype(dtype) if dtype in HALVES else mean
 
 
 @reduce_mean.vjp("x")
 def _reduce_mean_vjp(g, x: Spec, *, axis, keepdims):
-    return _broadcast_to(kept(g / max(size_over(x.shape, axis), 1), axis, keepdims), shape=x.shape)
+    return _spread_mean(kept(g, axis, keepdims), shape=x.shape, axis=axis)
+
+
+@op(
+    dtypes=dt.INEXACT,
+    samples=lambda r: [
+        ([r.normal(size=())], {"shape": (4,), "axis": (0,)}),
+        ([r.normal(size=(2, 1))], {"shape": (2, 3), "axis": (1,)}),
+        ([r.normal(size=(3,))], {"shape": (2, 3), "axis": (0,)}),
+    ],
+)
+def _spread_mean(xp, x, *, shape, axis):
+    """`x`, divided by the number of elements of which it was the mean, in the place of each of them."""
+    return xp.broadcast_to(x / x.dtype.type(max(size_over(shape, axis), 1)), shape)
+
+
+@_spread_mean.vjp("x")
+def _spread_mean_vjp(g, x: Spec, *, axis):
+    means = reduce_mean(g, axis, keepdims=True)
+    return _reshape(means, shape=x.shape)
+
+
+@_spread_mean.batch
+def _spread_mean_batch(batched, x, *, shape, axis):
+    count = x._array.shape[0]
+    x = insert_axes(x, len(shape) + 1 - x.ndim, at=1)
+    return _spread_mean(x, shape=(count, *shape), axis=tuple([a + 1 for a in axis]))
 
 
 @reduction(dtypes=dt.INEXACT, result=real_dtype)

@@ -1,12 +1,248 @@
-"""An op on batched arguments: by its batching rule, or else by a loop and a stack."""
+"""A function of one element run once for a whole batch: vectorized_map, and cotangents by the batch.
+
+Inside a `Batch` a tensor that differs from element to element is a BatchedTensor. It shows the shape
+and dtype of one element; the values of all of them are a tensor with one axis more in front. An op that
+meets one is run by its batching rule on these tensors. Rules are written in our own ops, so tapes
+outside record the batched computation like any other, and batches nest. See docs/decisions/0006.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, NoReturn
 
+import numpy as np
+
+from ..core import nest
+from ..core.convert import as_tensor
+from ..core.dispatch import listeners, record, recorders
+from ..core.errors import Error, InvalidArgumentError, ShapeError
 from ..core.op import Op
+from ..core.spec import Spec, spec_of
 from ..core.tensor import Tensor
 from ..ops.joining import stack
+from ..ops.shape import broadcast_to
+from .scopes import get_logger
+
+
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """`fn` of each element along axis 0 of the tensors in `elems`, the results stacked along axis 0.
+
+    `fn` runs once, for all elements together. A tensor in `elems` of length 1 goes to every element.
+    A function that needs the values in Python (`if x > 0`, `float(x)`, a shape computed from them) runs
+    in a loop instead, with a warning, or fails if `fallback_to_while_loop` is False.
+
+    >>> vectorized_map(lambda row: tf.tensordot(row, row, 1), tf.constant([[1.0, 2.0], [3.0, 4.0]]))
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 5., 25.], dtype=float32)>
+    """
+    tensors = [as_tensor(x, op="vectorized_map") for x in nest.flatten(elems)]
+    size = _common_size(tensors)
+    try:
+        with Batch(size) as batch:
+            pieces = [x[0] if len(x) == 1 != size else batch.of(x) for x in tensors]
+            return nest.map_structure(batch.joined, fn(nest.pack_sequence_as(elems, pieces)))
+    except ValuesNeeded as needed:
+        if not fallback_to_while_loop or size == 0:
+            raise
+        if warn:
+            get_logger().warning("vectorized_map runs %r in a loop. %s", fn, needed)
+    results = [
+        fn(nest.pack_sequence_as(elems, [x[i if len(x) > 1 else 0] for x in tensors]))
+        for i in range(size)
+    ]
+    return nest.map_structure(lambda *leaves: stack(leaves), *results)
+
+
+def _common_size(tensors: list[Tensor]) -> int:
+    """The number of elements along axis 0: one for all tensors, save those with a single element."""
+    if not tensors:
+        raise InvalidArgumentError("vectorized_map: `elems` holds no tensor.")
+    for i, x in enumerate(tensors):
+        if not x.ndim:
+            raise ShapeError(
+                f"vectorized_map: tensor {i} of `elems` is a scalar, and has no elements along axis 0."
+            )
+    sizes = {len(x) for x in tensors}
+    size = max(sizes - {1}, default=1)
+    if not sizes <= {1, size}:
+        shapes = ", ".join(str(x.shape) for x in tensors)
+        raise ShapeError(
+            "vectorized_map: the tensors in `elems` must have one length along axis 0, or length 1. "
+            f"Received shapes: {shapes}."
+        )
+    return size
+
+
+_innermost: ContextVar[Batch | None] = ContextVar("batch", default=None)
+
+
+def current_batch() -> Batch | None:
+    """The innermost batch that runs in this thread."""
+    return _innermost.get()
+
+
+class Batch:
+    """A block in which the elements of a batch of `size` are computed together.
+
+    >>> with Batch(3) as batch:
+    ...     x = batch.of(tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    ...     print(x.shape, batch.joined(tf.reduce_sum(x)).numpy())
+    (2,) [ 3.  7. 11.]
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.depth = 0
+        self.running = False
+        self._outside: tuple[Any, ...] = ()  # the recorders that see the batch as one computation
+
+    def of(self, whole: Tensor) -> BatchedTensor:
+        """The one tensor that stands for all elements of `whole` along axis 0."""
+        return BatchedTensor(whole, self)
+
+    def joined(self, x: Any) -> Tensor:
+        """The values of `x` for all elements along a new axis 0."""
+        x = as_tensor(x, op="vectorized_map")
+        if type(x) is BatchedTensor and x.batch is self:
+            return x.whole
+        return broadcast_to(x, (self.size, *x._array.shape))
+
+    def __enter__(self) -> Batch:
+        around = _innermost.get()
+        self.depth = around.depth + 1 if around is not None else 1
+        self._token = _innermost.set(self)
+        self._outside = tuple(recorders())
+        self.running = True
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.running = False
+        self._outside = ()
+        _innermost.reset(self._token)
+
+    def run(self, op: Op, inputs: Any, params: dict[str, Any]) -> Any:
+        """The op on all elements, as one op call per element to the recorders that began inside.
+
+        To those it is an op on BatchedTensors; those outside see the batching rule's ops on the
+        tensors behind them, and nothing else.
+        """
+        if not self.running:
+            raise InvalidArgumentError(
+                f"{op.name}: a tensor made inside vectorized_map is used after it. Return it from the "
+                "function: the result then holds its values for all elements."
+            )
+        active = recorders()
+        inside = [r for r in active if r not in self._outside] if active else ()
+        if not inside:
+            return self._run(op, inputs, params)
+        everyone = listeners()
+        kept = everyone[:]
+        try:
+            everyone[:] = [r for r in kept if r not in inside]
+            outputs = self._run(op, inputs, params)
+            if op.differentiable:
+                everyone[:] = inside
+                record(op, inputs, outputs, params)
+        finally:
+            everyone[:] = kept
+        return outputs
+
+    def _run(self, op: Op, inputs: Any, params: dict[str, Any]) -> Any:
+        batched = set()
+        tensors = []
+        for name, x in zip(op.names_of(inputs), inputs, strict=True):
+            if type(x) is BatchedTensor and x.batch is self:
+                batched.add(name)
+                tensors.append(x.whole)
+            else:
+                tensors.append(x)
+        try:
+            result = apply_batched(op, batched, tensors, params)
+        except Error:
+            if op.spec_rule is not None:  # says it in terms of one element, if it finds the fault
+                op.spec_rule(*(spec_of(x._array) for x in inputs), **params)
+            raise
+        return tuple(map(self.of, result)) if isinstance(result, (tuple, list)) else self.of(result)
+
+
+class BatchedTensor(Tensor):
+    """A tensor inside a batch: to Python one element, to the ops all of them."""
+
+    __slots__ = ("batch", "whole")
+
+    def __init__(self, whole: Tensor, batch: Batch) -> None:
+        self._array = Element(whole._array.shape[1:], whole._array.dtype)
+        self._key = None
+        self.whole = whole
+        self.batch = batch
+
+    @staticmethod
+    def _intercept(op: Op, inputs: Any, params: dict[str, Any]) -> Any:
+        batches = [x.batch for x in inputs if type(x) is BatchedTensor]
+        batch = batches[0] if len(batches) == 1 else max(batches, key=lambda b: b.depth)
+        return batch.run(op, inputs, params)
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, one of {self.batch.size} elements>"
+
+    __str__ = __repr__
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        self._array.__array__()
+
+
+class ValuesNeeded(InvalidArgumentError):
+    """Python needs the values of a tensor that has others for each element of a batch."""
+
+
+class Element:
+    """In the place of an array: shape and dtype of one element of a batch, whose values are many."""
+
+    __slots__ = ("dtype", "shape")
+    __array_ufunc__ = None
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def _refuse(self, *unused: Any, **options: Any) -> NoReturn:
+        raise ValuesNeeded(
+            f"The values of a tensor ({Spec(self.shape, self.dtype)}) that differ from element to element of "
+            "a batch are needed as one: by `if`, float(), numpy(), or where a shape depends on them. "
+            "Choose between values with tf.where, or use tf.map_fn in place of tf.vectorized_map."
+        )
+
+    __array__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = __getitem__ = __iter__ = _refuse
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse()
 
 
 def apply_batched(op: Op, batched: set[str], tensors: list[Tensor], params: dict[str, Any]) -> Any:
@@ -16,7 +252,9 @@ def apply_batched(op: Op, batched: set[str], tensors: list[Tensor], params: dict
         if result is not NotImplemented:
             return result
     names = op.names_of(tensors)
-    size = next(x.shape[0] for name, x in zip(names, tensors, strict=True) if name in batched)
+    size = next(len(x) for name, x in zip(names, tensors, strict=True) if name in batched)
+    if size == 0:
+        return _of_no_elements(op, batched, names, tensors, params)
     results = [
         op.call(
             *(x[i] if name in batched else x for name, x in zip(names, tensors, strict=True)), **params
@@ -26,3 +264,17 @@ def apply_batched(op: Op, batched: set[str], tensors: list[Tensor], params: dict
     if isinstance(results[0], tuple):
         return tuple(stack(column) for column in zip(*results, strict=True))
     return stack(results)
+
+
+def _of_no_elements(
+    op: Op, batched: set[str], names: list[str], tensors: list[Tensor], params: dict[str, Any]
+) -> Any:
+    """The stack of no results: shape and dtype are those of the op on an element of ones."""
+    one = [
+        Tensor(np.ones(x._array.shape[1:], x._array.dtype)) if name in batched else x
+        for name, x in zip(names, tensors, strict=True)
+    ]
+    result = op.call(*one, **params)
+    several = result if isinstance(result, tuple) else (result,)
+    empty = tuple(Tensor(np.zeros((0, *y._array.shape), y._array.dtype)) for y in several)
+    return empty if isinstance(result, tuple) else empty[0]
