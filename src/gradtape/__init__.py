@@ -181,6 +181,7 @@ from . import math as math
 from . import nest as nest
 from . import nn as nn
 from . import random as random
+from . import signal as signal
 newaxis = None
 
 

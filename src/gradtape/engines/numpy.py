@@ -241,5 +241,54 @@ class NumpyEngine(Engine):
         lost = (u == 1).astype(e.dtype)  # of so small a number the logarithm is the number itself
         return e * ((np.log(u) + lost) / (u - 1 + lost))
 
+    def fft_complex(self, x: Any, axes: Any, norm: str, inverse: bool) -> Any:
+        """SciPy's transforms: NumPy's take ten times as long on complex64 (3.1 ms for 256 x 256)."""
+        from scipy import fft
+
+        if len(axes) == 1:
+            return (fft.ifft if inverse else fft.fft)(x, axis=axes[0], norm=norm)
+        return (fft.ifftn if inverse else fft.fftn)(x, axes=axes, norm=norm)
+
+    def fft_real(self, x: Any, axes: Any, norm: str) -> Any:
+        from scipy import fft
+
+        return fft.rfftn(x, axes=axes, norm=norm)
+
+    def fft_hermitian(self, x: Any, axes: Any, norm: str, length: int) -> Any:
+        from scipy import fft
+
+        if len(axes) > 1:
+            x = fft.ifftn(x, axes=axes[:-1], norm=norm)
+        return fft.irfft(x, length, axis=axes[-1], norm=norm)
+
+    def dct(self, x: Any, type: int, norm: str | None) -> Any:
+        """The cosine transform along the last axis."""
+        from scipy import fft
+
+        return fft.dct(x, type, norm=norm)
+
+    def frames(self, x: Any, axis: int, length: int, step: int, count: int) -> Any:
+        """`count` pieces of `x` along `axis`, `length` long, each `step` after the one before."""
+        shape = (*x.shape[:axis], count, length, *x.shape[axis + 1 :])
+        strides = (*x.strides[:axis], step * x.strides[axis], *x.strides[axis:])
+        return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
+
+    def overlap_add(self, x: Any, axis: int, step: int, size: int) -> Any:
+        """The sum of the pieces of `x` (numbered along `axis`) where `frames` would take them from."""
+        *outer, count, length = x.shape[: axis + 2]
+        inner = x.shape[axis + 2 :]
+        parts = -(-length // step)
+        before = (slice(None),) * axis
+        total = np.zeros((*outer, count + parts - 1, step, *inner), x.dtype)
+        for part in range(parts):
+            width = min(step, length - part * step)
+            piece = x[(*before, slice(None), slice(part * step, part * step + width))]
+            total[(*before, slice(part, part + count), slice(width))] += piece
+        flat = total.reshape(*outer, (count + parts - 1) * step, *inner)
+        missing = size - flat.shape[axis]
+        if missing > 0:
+            flat = self.pad_constant(flat, [(0, missing * (i == axis)) for i in range(flat.ndim)], 0)
+        return flat[(*before, slice(size))]
+
 
 engine = NumpyEngine(np)

@@ -94,5 +94,45 @@ class XlaEngine(Engine):
         rows = jnp.arange(labels.size)
         return (probabilities * dy[:, None]).at[rows, labels].add(-dy)
 
+    def fft_complex(self, x: Any, axes: Any, norm: str, inverse: bool) -> Any:
+        for first in range(0, len(axes), 3):  # XLA transforms up to three axes at a time
+            transform = jnp.fft.ifftn if inverse else jnp.fft.fftn
+            x = transform(x, axes=axes[first : first + 3], norm=norm)
+        return x
+
+    def fft_real(self, x: Any, axes: Any, norm: str) -> Any:
+        half = jnp.fft.rfft(x, axis=axes[-1], norm=norm)
+        return self.fft_complex(half, axes[:-1], norm, False)
+
+    def fft_hermitian(self, x: Any, axes: Any, norm: str, length: int) -> Any:
+        x = self.fft_complex(x, axes[:-1], norm, True)
+        return jnp.fft.irfft(x, length, axis=axes[-1], norm=norm)
+
+    def dct(self, x: Any, type: int, norm: str | None) -> Any:
+        """The cosine transforms through real Fourier transforms: JAX itself has type 2 only."""
+        n = x.shape[-1]
+        turn = jnp.exp(-0.5j * jnp.pi / n * jnp.arange(n)).astype(jnp.result_type(x, jnp.complex64))
+        if type == 1:
+            return jnp.fft.rfft(jnp.concatenate([x, x[..., -2:0:-1]], -1)).real
+        if type == 4:
+            y = self.dct(jnp.concatenate([x, jnp.zeros_like(x)], -1), 2, None)[..., 1::2]
+            return y / (2 * n) ** 0.5 if norm else y
+        scale = jnp.full(n, (2 / n) ** 0.5 / 2, x.dtype).at[0].set((1 / n) ** 0.5 / 2)
+        if type == 2:
+            y = 2 * (jnp.fft.rfft(x, 2 * n)[..., :n] * turn).real
+            return y * scale if norm else y
+        x = (x * scale * 2 * n).at[..., 0].multiply(2) if norm else (x * n).at[..., 0].multiply(1)
+        return jnp.fft.irfft(2 * x * turn.conj(), 2 * n)[..., :n]
+
+    def frames(self, x: Any, axis: int, length: int, step: int, count: int) -> Any:
+        positions = step * jnp.arange(count)[:, None] + jnp.arange(length)
+        return jnp.take(x, positions, axis)
+
+    def overlap_add(self, x: Any, axis: int, step: int, size: int) -> Any:
+        count, length = x.shape[axis : axis + 2]
+        positions = step * jnp.arange(count)[:, None] + jnp.arange(length)
+        result = jnp.zeros((*x.shape[:axis], size, *x.shape[axis + 2 :]), x.dtype)
+        return result.at[(*(slice(None),) * axis, positions)].add(x)
+
 
 engine = XlaEngine(jnp)
