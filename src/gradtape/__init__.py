@@ -182,6 +182,7 @@ from . import nest as nest
 from . import nn as nn
 from . import random as random
 from . import signal as signal
+from . import image as image
 newaxis = None
 
 

@@ -6,6 +6,16 @@ from .ops.contraction import matmul as matmul
 from .ops.contraction import matvec as matvec
 from .ops.contraction import tensordot as tensordot
 from .ops.creation import eye as eye
+from .ops.diagonal import band_part as band_part
+from .ops.diagonal import banded_triangular_solve as banded_triangular_solve
+from .ops.diagonal import diag as diag
+from .ops.diagonal import diag_part as diag_part
+from .ops.diagonal import set_diag as set_diag
+from .ops.diagonal import tensor_diag as tensor_diag
+from .ops.diagonal import tensor_diag_part as tensor_diag_part
+from .ops.diagonal import trace as trace
+from .ops.diagonal import tridiagonal_matmul as tridiagonal_matmul
+from .ops.diagonal import tridiagonal_solve as tridiagonal_solve
 from .ops.norm import global_norm as global_norm
 from .ops.norm import l2_normalize as l2_normalize
 from .ops.norm import norm as norm

@@ -90,6 +90,17 @@ from .ops.reduction import reduce_std as reduce_std
 from .ops.reduction import reduce_sum as reduce_sum
 from .ops.reduction import reduce_variance as reduce_variance
 from .ops.reduction import zero_fraction as zero_fraction
+from .ops.special import bessel_i0 as bessel_i0
+from .ops.special import bessel_i0e as bessel_i0e
+from .ops.special import bessel_i1 as bessel_i1
+from .ops.special import bessel_i1e as bessel_i1e
+from .ops.special import betainc as betainc
+from .ops.special import igamma as igamma
+from .ops.special import igammac as igammac
+from .ops.special import lbeta as lbeta
+from .ops.special import nextafter as nextafter
+from .ops.special import polyval as polyval
+from .ops.special import sobol_sample as sobol_sample
 from .ops.trigonometric import acos as acos
 from .ops.trigonometric import acosh as acosh
 from .ops.trigonometric import asin as asin

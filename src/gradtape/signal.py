@@ -19,6 +19,22 @@ from .ops.fft import rfft as rfft
 from .ops.fft import rfft2d as rfft2d
 from .ops.fft import rfft3d as rfft3d
 from .ops.fft import rfftnd as rfftnd
+from .ops.signal import dct as dct
+from .ops.signal import frame as frame
+from .ops.signal import idct as idct
+from .ops.signal import inverse_mdct as inverse_mdct
+from .ops.signal import inverse_stft as inverse_stft
+from .ops.signal import inverse_stft_window_fn as inverse_stft_window_fn
+from .ops.signal import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
+from .ops.signal import mdct as mdct
+from .ops.signal import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
+from .ops.signal import overlap_and_add as overlap_and_add
+from .ops.signal import stft as stft
+from .ops.signal_windows import hamming_window as hamming_window
+from .ops.signal_windows import hann_window as hann_window
+from .ops.signal_windows import kaiser_bessel_derived_window as kaiser_bessel_derived_window
+from .ops.signal_windows import kaiser_window as kaiser_window
+from .ops.signal_windows import vorbis_window as vorbis_window
 
 
 def __getattr__(name: str) -> object:

@@ -47,10 +47,16 @@ class Record(NamedTuple):
 
 
 class Recorder(Protocol):
-    """What listens to op calls: a tape."""
+    """What listens to op calls: it is offered those of which it tracks an input.
+
+    A tape keeps a record of each in `records`. An observer, whose `records` is None, is handed the
+    tensors themselves: forward mode computes with them at once and keeps nothing.
+    """
 
     tracked: set[int | None]
-    records: list[Any]
+    records: list[Any] | None
+
+    def observe(self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None: ...
 
 
 _listening: ContextVar[Any] = ContextVar("recorders", default=())
@@ -111,7 +117,11 @@ def unary(op: Op) -> Callable[..., Tensor]:
                     if out._key is None:
                         out._key = new_key()
                     tracked.add(out._key)
-                    recorder.records.append((op, ((0, key),), out._key, keep(x, out), _NO_PARAMS))
+                    records = recorder.records
+                    if records is None:
+                        recorder.observe(op, (x,), out, _NO_PARAMS)
+                    else:
+                        records.append((op, ((0, key),), out._key, keep(x, out), _NO_PARAMS))
         return out
 
     return call
@@ -166,7 +176,11 @@ def binary(op: Op) -> Callable[..., Tensor]:
                 if out._key is None:
                     out._key = new_key()
                 tracked.add(out._key)
-                recorder.records.append((op, inputs, out._key, saved, _NO_PARAMS))
+                records = recorder.records
+                if records is None:
+                    recorder.observe(op, (x, y), out, _NO_PARAMS)
+                else:
+                    records.append((op, inputs, out._key, saved, _NO_PARAMS))
         return out
 
     return call
@@ -248,8 +262,11 @@ def record(op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
                 saved = (*saved[:-1], _spec(outputs))  # zeros for the outputs that nothing used
         else:
             out_keys = _track(outputs, tracked)
-        keys = tuple([(i, inputs[i]._key) for i in positions])
-        recorder.records.append((op, keys, out_keys, saved, params))
+        if recorder.records is None:
+            recorder.observe(op, inputs, outputs, params)
+        else:
+            keys = tuple([(i, inputs[i]._key) for i in positions])
+            recorder.records.append((op, keys, out_keys, saved, params))
 
 
 def _track(out: Tensor, tracked: set[int | None]) -> int:

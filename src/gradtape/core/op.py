@@ -10,7 +10,7 @@ kept as its shape and dtype only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
@@ -49,6 +49,7 @@ class Op:
         *,
         nondiff: Iterable[str] | str = (),
         zero: Iterable[str] | str = (),
+        linear: Iterable[str] | str = (),
         dtypes: frozenset[np.dtype[Any]] = dt.ANY,
         samples: Callable[[Any], list[Any]] | None = None,
         reference: Callable[..., Any] | None = None,
@@ -73,7 +74,9 @@ class Op:
         every = self.arguments
         self.nondiff = frozenset(every if nondiff == "all" else _names(nondiff))
         self.zero = frozenset(every if zero == "all" else _names(zero))
-        self._check_names(self.nondiff | self.zero, self.arguments)
+        self.linear = frozenset(every if linear == "all" else _names(linear))  # each, others fixed
+        self._check_names(self.nondiff | self.zero | self.linear, self.arguments)
+        self.diagonal: dict[str, Callable[[Any, Any, Any], Any]] = {}  # elementwise: before summing back
         self.dtypes = dtypes
         self.alike = tuple(i for i, a in enumerate(self.arguments) if a not in self.nondiff)
         self.samples = samples
@@ -213,6 +216,10 @@ class Op:
         *fixed, last = self.arguments
         return [*fixed, *(f"{last}[{i}]" for i in range(len(inputs) - len(fixed)))]
 
+    def argument_at(self, position: int) -> str:
+        """The name of the argument to which the input at `position` belongs."""
+        return self.arguments[min(position, len(self.arguments) - 1)]
+
     def alike_of(self, inputs: Any) -> Iterable[int]:
         """The positions of the inputs that must agree in dtype."""
         if not self.variadic:
@@ -223,6 +230,55 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}({', '.join((*self.arguments, *self.static))})>"
+
+
+class JointOp:
+    """An op made for one call, with one rule for all its inputs: a custom gradient, a recomputation.
+
+    `rule(g)` gives the cotangents of the inputs, in order. It takes a record on a tape as any op does.
+    """
+
+    arguments = ("inputs",)
+    variadic = True
+    differentiable = True
+    passes_slices = False
+    fills_missing = True
+    nondiff: frozenset[str] = frozenset()
+    linear: frozenset[str] = frozenset()
+    diagonal: Mapping[str, Any] = {}
+
+    def __init__(self, name: str, rule: Callable[[Any], Sequence[Any]]) -> None:
+        self.name = name
+        self._rule = rule
+
+    def plan_for(self, positions: tuple[int, ...]) -> tuple[Keep | None, ...]:
+        return (None, None)  # the rule keeps what it needs
+
+    def argument_at(self, position: int) -> str:
+        return self.arguments[0]
+
+    @property
+    def pulls(self) -> _JointPulls:
+        return _JointPulls(self._rule)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}, of one call>"
+
+
+class _JointPulls:
+    """One visit of the backward pass: the rule runs when the first input asks, once for all."""
+
+    def __init__(self, rule: Callable[[Any], Sequence[Any]]) -> None:
+        self._rule = rule
+        self._cotangents: Sequence[Any] | None = None
+
+    def __getitem__(self, position: int) -> Callable[[Any, Any, Any], Any]:
+        return partial(self._pull, position)
+
+    def _pull(self, position: int, g: Any, saved: Any, params: Any) -> Any:
+        if self._cotangents is None:
+            self._cotangents = self._rule(g)
+        return self._cotangents[position]
 
 
 class _VariadicPulls:

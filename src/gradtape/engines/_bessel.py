@@ -2,7 +2,7 @@
 
 Each is elementary factors times functions that are smooth between two bounds; of these the
 Chebyshev coefficients are computed, once, from SciPy's values. In double precision the results
-agree with SciPy's to 1e-15, relative to the envelope of the function.
+agree with SciPy's to 1.5e-14, relative to the envelope of the function.
 """
 
 from __future__ import annotations

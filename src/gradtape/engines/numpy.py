@@ -290,5 +290,55 @@ class NumpyEngine(Engine):
             flat = self.pad_constant(flat, [(0, missing * (i == axis)) for i in range(flat.ndim)], 0)
         return flat[(*before, slice(size))]
 
+    # Convolution and windows: files of their own, read when first needed.
+
+    def convolution(self, *arrays: Any, **geometry: Any) -> Any:
+        from ._convolution import convolution
+
+        return convolution(*arrays, **geometry)
+
+    def convolution_input_gradient(self, *arrays: Any, **geometry: Any) -> Any:
+        from ._convolution import input_gradient
+
+        return input_gradient(*arrays, **geometry)
+
+    def convolution_filter_gradient(self, *arrays: Any, **geometry: Any) -> Any:
+        from ._convolution import filter_gradient
+
+        return filter_gradient(*arrays, **geometry)
+
+    def windows(self, what: str, *arrays: Any, **geometry: int) -> Any:
+        """What the function `what` of `_windows.py` does."""
+        from . import _windows
+
+        return getattr(_windows, what)(*arrays, **geometry)
+
+    @property
+    def matrices(self) -> Any:
+        """Linear algebra: see `_linalg`."""
+        from . import _linalg
+
+        return _linalg
+
+    def apply_map(self, x: Any, map: Any, axis: int) -> Any:
+        """The linear map along `axis`: tap by tap, or as a matrix where it is small or dense."""
+        if map.is_selection:
+            return x.take(map.indices[0], axis)
+        after = math.prod(x.shape[axis + 1 :])
+        if 4 * len(map.indices) > map.size or map.size < 32:
+            before = math.prod(x.shape[:axis])
+            rows = x.reshape(before, map.size, after)
+            matrix = map.matrix.astype(x.dtype, copy=False)
+            result = rows[..., 0] @ matrix.T if after == 1 else np.matmul(matrix, rows)
+            return result.reshape(*x.shape[:axis], map.length, *x.shape[axis + 1 :])
+        weights = map.weights.astype(x.dtype, copy=False).reshape(*map.weights.shape, *(1,) * (x.ndim - axis - 1))
+        result = x.take(map.indices[0], axis)
+        result *= weights[0]
+        for indices, each in zip(map.indices[1:], weights[1:], strict=True):
+            part = x.take(indices, axis)
+            part *= each
+            result += part
+        return result
+
 
 engine = NumpyEngine(np)

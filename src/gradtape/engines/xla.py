@@ -65,7 +65,13 @@ class XlaEngine(Engine):
     def special(self, name: str, *arrays: Any) -> Any:
         import jax.scipy.special
 
-        return getattr(jax.scipy.special, name)(*arrays)
+        from ._bessel import bessel
+
+        function = bessel(name) or getattr(jax.scipy.special, name)
+        dtype = arrays[0].dtype
+        if dtype.itemsize > 2:
+            return function(*arrays)
+        return function(*(a.astype(jnp.float32) for a in arrays)).astype(dtype)
 
     def cumlogsumexp(self, x: Any, axis: int) -> Any:
         return jax.lax.cumlogsumexp(x, axis)
@@ -117,14 +123,16 @@ class XlaEngine(Engine):
         if type == 4:
             y = self.dct(jnp.concatenate([x, jnp.zeros_like(x)], -1), 2, None)[..., 1::2]
             return y / (2 * n) ** 0.5 if norm else y
-        scale = jnp.full(n, (2 / n) ** 0.5 / 2, x.dtype).at[0].set((1 / n) ** 0.5 / 2)
+        first = jnp.zeros(n, x.dtype).at[0].set(1)
         if type == 2:
             y = 2 * (jnp.fft.rfft(x, 2 * n)[..., :n] * turn).real
-            return y * scale if norm else y
-        x = (x * scale * 2 * n).at[..., 0].multiply(2) if norm else (x * n).at[..., 0].multiply(1)
+            return y * ((0.5 / n) ** 0.5 * (1 - first) + (0.25 / n) ** 0.5 * first) if norm else y
+        x = x * ((n / 2) ** 0.5 * (1 - first) + n**0.5 * first) if norm else x * n
         return jnp.fft.irfft(2 * x * turn.conj(), 2 * n)[..., :n]
 
     def frames(self, x: Any, axis: int, length: int, step: int, count: int) -> Any:
+        if not count:
+            return jnp.zeros((*x.shape[:axis], 0, length, *x.shape[axis + 1 :]), x.dtype)
         positions = step * jnp.arange(count)[:, None] + jnp.arange(length)
         return jnp.take(x, positions, axis)
 
@@ -133,6 +141,56 @@ class XlaEngine(Engine):
         positions = step * jnp.arange(count)[:, None] + jnp.arange(length)
         result = jnp.zeros((*x.shape[:axis], size, *x.shape[axis + 2 :]), x.dtype)
         return result.at[(*(slice(None),) * axis, positions)].add(x)
+
+    def convolution(
+        self, x: Any, filters: Any, *, strides: Any, dilations: Any, padding: Any, groups: int
+    ) -> Any:
+        space = "DHW"[3 - len(strides) :]
+        return jax.lax.conv_general_dilated(
+            x,
+            filters,
+            strides,
+            padding,
+            rhs_dilation=dilations,
+            dimension_numbers=(f"N{space}C", f"{space}IO", f"N{space}C"),
+            feature_group_count=groups,
+        )
+
+    def convolution_input_gradient(
+        self, y: Any, filters: Any, *, size: Any, groups: int, **geometry: Any
+    ) -> Any:
+        channels = filters.shape[-2] * groups
+        like = jax.ShapeDtypeStruct((y.shape[0], *size, channels), y.dtype)
+        forward = lambda x: self.convolution(x, filters, groups=groups, **geometry)  # noqa: E731
+        return jax.linear_transpose(forward, like)(y)[0]
+
+    def convolution_filter_gradient(
+        self, x: Any, y: Any, *, kernel: Any, groups: int, **geometry: Any
+    ) -> Any:
+        like = jax.ShapeDtypeStruct((*kernel, x.shape[-1] // groups, y.shape[-1]), y.dtype)
+        forward = lambda filters: self.convolution(x, filters, groups=groups, **geometry)  # noqa: E731
+        return jax.linear_transpose(forward, like)(y)[0]
+
+    def windows(self, what: str, *arrays: Any, **geometry: int) -> Any:
+        """What the function `what` of `_xla_windows.py` does."""
+        from . import _xla_windows
+
+        return getattr(_xla_windows, what)(*arrays, **geometry)
+
+    @property
+    def matrices(self) -> Any:
+        """Linear algebra: see `_xla_linalg`."""
+        from . import _xla_linalg
+
+        return _xla_linalg
+
+    def apply_map(self, x: Any, map: Any, axis: int) -> Any:
+        """The linear map along `axis`, as a matrix: what accelerators are good at."""
+        if map.is_selection:
+            return jnp.take(x, map.indices[0], axis)
+        matrix = jnp.asarray(map.matrix, x.dtype)
+        product = jnp.tensordot(matrix, x, (1, axis), precision="highest")
+        return jnp.moveaxis(product, 0, axis)
 
 
 engine = XlaEngine(jnp)

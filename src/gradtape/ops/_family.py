@@ -61,7 +61,7 @@ def elementwise(
     return public(declared, unary(declared) if len(tensors) == 1 else binary(declared))
 
 
-@op(samples=lambda r: [([r.normal(size=3) + 1j * r.normal(size=3)], {})])
+@op(linear="x", samples=lambda r: [([r.normal(size=3) + 1j * r.normal(size=3)], {})])
 def _conj(xp, x):
     """The complex conjugate of each element."""
     return xp.conj(x)
@@ -94,6 +94,7 @@ def _rule(declared: Op, name: str, rule: Any) -> Rule:
     else:
         partial, keeps = declared.make_rule(_with_g(rule))
         base = Rule(lambda g, saved, params: g * conj(partial(g, saved, params)), keeps)
+    declared.diagonal[name] = base.pull
     if len(declared.arguments) == 1:
         return base
     slot = declared.arguments.index(name)

@@ -86,7 +86,7 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     kernel.__name__ = name
     kernel.__doc__ = _product.__doc__
     samples = _product_samples(transpose_a, transpose_b)
-    declared = Op(kernel, dtypes=dt.NUMERIC, name=name, samples=samples, builtin=run)
+    declared = Op(kernel, linear="a, b", dtypes=dt.NUMERIC, name=name, samples=samples, builtin=run)
     declared.set_rule("a", _own_spec_if_broadcast(declared.make_rule(vjp_a)))
     declared.set_rule("b", _own_spec_if_broadcast(declared.make_rule(vjp_b)))
     declared.spec(spec)
@@ -282,7 +282,7 @@ def _einsum_samples(r):
     ]
 
 
-@op(dtypes=dt.NUMERIC, samples=_einsum_samples)
+@op(linear="operands", dtypes=dt.NUMERIC, samples=_einsum_samples)
 def _einsum(xp, *operands, equation, optimize):
     """An Einstein sum whose equation is written out: no `...`, and nothing broadcasts."""
     return xp.einsum(equation, *operands, optimize=optimize)

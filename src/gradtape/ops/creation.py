@@ -196,7 +196,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     return _linspace(start, stop, num=count, axis=static_axis(axis, start.ndim + 1, "linspace"))
 
 
-@op(samples=lambda r: [([r.normal(size=(2, 3))], {"dtype": np.dtype("float64")})])
+@op(linear="x", samples=lambda r: [([r.normal(size=(2, 3))], {"dtype": np.dtype("float64")})])
 def _cast(xp, x, *, dtype):
     if x.dtype.kind == "c" and dtype.kind != "c":
         x = xp.real(x)
@@ -256,7 +256,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     return cast(clip_by_value(value, kind(low), kind(high)), wanted)
 
 
-@op(passes_slices=True, samples=lambda r: [([r.normal(size=(2, 3))], {})])
+@op(linear="x", passes_slices=True, samples=lambda r: [([r.normal(size=(2, 3))], {})])
 def _identity(xp, x):
     return x
 

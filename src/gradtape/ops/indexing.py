@@ -53,7 +53,7 @@ def _gather_samples(r):
     ]
 
 
-@op(nondiff="indices", samples=_gather_samples)
+@op(linear="params", nondiff="indices", samples=_gather_samples)
 def _gather(xp, params, indices, *, axis, batch_dims):
     indices = xp.checked(indices, params.shape[axis], "gather")
     if not batch_dims:
@@ -121,7 +121,7 @@ def _adjoint_samples(r):
     ]  # fmt: skip
 
 
-@op(nondiff="indices", samples=_adjoint_samples)
+@op(linear="updates", nondiff="indices", samples=_adjoint_samples)
 def _gather_adjoint(xp, updates, indices, *, axis, batch_dims, shape):
     """Zeros of `shape` with `updates` added at `indices` along `axis`: the adjoint of `gather`."""
     batch, outer, size, inner = _blocks(shape, axis, batch_dims)
@@ -230,7 +230,7 @@ def _gather_nd_samples(r):
     ]
 
 
-@op(nondiff="indices", samples=_gather_nd_samples)
+@op(linear="params", nondiff="indices", samples=_gather_nd_samples)
 def _gather_nd(xp, params, indices, *, batch_dims):
     flat, rows, width = _flat(xp, indices, params.shape, batch_dims, "gather_nd")
     rest = params.shape[batch_dims + indices.shape[-1] :]

@@ -293,6 +293,7 @@ def _split_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
 
 
 @op(
+    linear="x",
     samples=lambda r: [
         ([r.normal(size=(2, 3))], {"multiples": (2, 1)}),
         ([r.normal(size=(1, 2, 2))], {"multiples": (2, 1, 3)}),
@@ -362,6 +363,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 
 
 @op(
+    linear="x",
     samples=lambda r: [
         ([r.normal(size=(3, 2))], {"shift": (1,), "axis": (0,)}),
         ([r.normal(size=(2, 3))], {"shift": (-7, 1), "axis": (1, 0)}),
@@ -396,6 +398,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 @op(
+    linear="x",
     samples=lambda r: [
         ([r.normal(size=(2, 3))], {"axis": (0, 1)}),
         ([r.normal(size=(2, 3))], {"axis": (1,)}),

@@ -30,7 +30,7 @@ _FLOAT32 = np.dtype(np.float32)
 # Sums and means
 
 
-@reduction(dtypes=dt.NUMERIC)
+@reduction(linear="x", dtypes=dt.NUMERIC)
 def reduce_sum(xp, x, *, axis, keepdims):
     """The sum of the elements over `axis` (None: all axes; a list: several; []: none).
 
@@ -50,7 +50,7 @@ def _reduce_sum_vjp(g, x: Spec, *, axis, keepdims):
     return _broadcast_to(kept(g, axis, keepdims), shape=x.shape)
 
 
-@reduction(dtypes=dt.NUMERIC)
+@reduction(linear="x", dtypes=dt.NUMERIC)
 def reduce_mean(xp, x, *, axis, keepdims):
     """The mean of the elements over `axis`. Integers are truncated toward zero; nothing gives NaN.
 
@@ -72,6 +72,7 @@ def _reduce_mean_vjp(g, x: Spec, *, axis, keepdims):
 
 
 @op(
+    linear="x",
     dtypes=dt.INEXACT,
     samples=lambda r: [
         ([r.normal(size=())], {"shape": (4,), "axis": (0,)}),

@@ -40,7 +40,7 @@ def _getitem_samples(r):
     ]
 
 
-@op(samples=_getitem_samples)
+@op(linear="x", samples=_getitem_samples)
 def _getitem(xp, x, *, key):
     """`x[key]` for a key of integers, slices, None and `...`: a view."""
     return xp.getitem(x, key)
@@ -57,6 +57,7 @@ def _getitem_batch(batched, x, *, key):
 
 
 @op(
+    linear="updates",
     samples=lambda r: [
         ([np.asarray(x[params["key"]])], params | {"shape": x.shape})
         for (x,), params in _getitem_samples(r)

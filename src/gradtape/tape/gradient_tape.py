@@ -100,7 +100,7 @@ class GradientTape:
                 if each._array.dtype in dtypes.INEXACT:
                     self.tracked.add(key_of(each))
                 else:
-                    _not_floating.log(each.dtype)
+                    not_floating.log(each.dtype)
             else:
                 raise ValueError(
                     f"watch: expected a tensor, a variable or a nest of them, but received {each!r:.100} "
@@ -156,7 +156,7 @@ class GradientTape:
         weights. A source that the target does not depend on gives None, or zeros if
         `unconnected_gradients` is "zero". The gradient of a look-up is an IndexedSlices.
         """
-        zero = _wants_zeros(unconnected_gradients)
+        zero = wants_zeros(unconnected_gradients)
         targets = _targets(target)
         flat_sources = nest.flatten(sources)
         source_keys = [_source_key(source) for source in flat_sources]
@@ -165,7 +165,7 @@ class GradientTape:
         flat = backward(self._take_records(), seeds, source_keys)
         if zero:
             flat = [
-                _zeros(source) if g is None else g
+                zeros_of(source) if g is None else g
                 for g, source in zip(flat, flat_sources, strict=True)
             ]
         return nest.pack(sources, iter(flat))
@@ -232,7 +232,7 @@ class _Limited:
             get_logger().warning(self._message, *details)
 
 
-_not_floating = _Limited(
+not_floating = _Limited(
     "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r: its gradient is None.", 5
 )
 _inside_persistent = _Limited(
@@ -296,11 +296,12 @@ def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[int, Tensor]
     return seeds
 
 
-def _zeros(source: Any) -> Tensor:
+def zeros_of(source: Any) -> Tensor:
+    """Zeros of the shape and dtype of a tensor or a variable."""
     return Tensor(np.zeros(tuple(source.shape), source.dtype.numpy_dtype))
 
 
-def _wants_zeros(unconnected_gradients: Any) -> bool:
+def wants_zeros(unconnected_gradients: Any) -> bool:
     """Whether a source that the target does not depend on gets zeros."""
     if unconnected_gradients is UnconnectedGradients.NONE:
         return False

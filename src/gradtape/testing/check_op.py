@@ -12,9 +12,11 @@ from ..core.op import Op
 from ..core.spec import spec_of
 from ..core.tensor import Tensor
 from ..ops.creation import constant
+from ..core.cotangent import dense
 from ..tape.batching import apply_batched
+from ..tape.forward import ForwardAccumulator
 from ..tape.gradient_tape import GradientTape
-from .gradcheck import check_gradients
+from .gradcheck import check_gradients, random_like
 from .samples import samples_of
 
 _LOW_PRECISION = {np.dtype(np.float16): 2e-2, dt.bfloat16.numpy_dtype: 1e-1, np.dtype(np.float32): 1e-4}
@@ -26,7 +28,8 @@ def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:
     For each sample of its declaration: the value is that of the `reference` (if there is one) and of
     strided inputs; the inputs are not written to; the spec rule gives the result's shape and dtype;
     lower precision stays in its dtype and near; each argument's gradient has the argument's shape and
-    dtype; gradients agree with central differences in float64 to `order`; the batching rule agrees
+    dtype; gradients agree with central differences in float64 to `order`; forward mode agrees with
+    reverse mode; the batching rule agrees
     with a loop; the kernel gives on JAX tracers under `jax.jit` what it gives on NumPy.
     """
     declared: Op = getattr(op, "op", op)
@@ -43,6 +46,7 @@ def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:
         _check_dtypes(declared, arrays, params, result, what)
         if declared.differentiable:
             _check_gradients(declared, arrays, params, order, what)
+            _check_forward(declared, arrays, params, what)
         _check_batching(declared, arrays, params, what)
         if jit:
             _check_jit(declared, arrays, params, result, what)
@@ -131,6 +135,34 @@ def _check_gradients(op: Op, arrays: list[Any], params: dict[str, Any], order: i
 
     if smooth:
         check_gradients(f, [arrays[i] for i in smooth], order=order, what=what)
+
+
+def _check_forward(op: Op, arrays: list[Any], params: dict[str, Any], what: str) -> None:
+    """Forward against reverse mode: u · (J v) is (Jᵀ u) · v for any u and v."""
+    random = np.random.default_rng(2)
+    tensors = [constant(a) for a in arrays]
+    moving = [
+        t for t, name in zip(tensors, op.names_of(arrays), strict=True)
+        if t._array.dtype in dt.INEXACT and name.split("[")[0] not in op.nondiff
+    ]  # fmt: skip
+    vs = [random_like(random, np.asarray(t)) for t in moving]
+    with GradientTape() as tape, ForwardAccumulator(moving, [constant(v) for v in vs]) as forward:
+        tape.watch(moving)
+        outputs = op.call(*tensors, **params)
+    targets = [y for y in (outputs if type(outputs) is tuple else (outputs,)) if y._array.dtype in dt.INEXACT]
+    us = [random_like(random, np.asarray(y)) for y in targets]
+    pushed = [np.asarray(t) for t in forward.jvp(targets, unconnected_gradients="zero")]
+    pulled = tape.gradient(targets, moving, [constant(u) for u in us], unconnected_gradients="zero")
+    found = _inner(us, pushed)
+    expected = _inner([np.asarray(dense(g)) for g in pulled], vs)
+    assert np.allclose(found, expected, rtol=1e-9, atol=1e-9), (
+        f"{what}: forward mode: u · (J v) = {found}, reverse mode: (Jᵀ u) · v = {expected}"
+    )
+
+
+def _inner(us: list[Any], vs: list[Any]) -> float:
+    """The inner product of real numbers: of complex ones, real and imaginary parts apart."""
+    return sum(float(np.sum(np.conj(u) * v).real) for u, v in zip(us, vs, strict=True))
 
 
 def _check_batching(op: Op, arrays: list[Any], params: dict[str, Any], what: str) -> None:

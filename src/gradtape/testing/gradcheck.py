@@ -62,7 +62,7 @@ def check_gradients(
 
     def random_weights(i: int, y: Tensor) -> Any:
         if i not in weights:
-            weights[i] = _random_like(random, np.asarray(y._array))
+            weights[i] = random_like(random, np.asarray(y._array))
         return weights[i]
 
     _compare(value, arrays, order, step, rtol, atol, random, what, 1)
@@ -95,7 +95,7 @@ def _compare(
                 f"  largest difference: {np.max(np.abs(found - expected)):.3g}"
             )
     if level < order:
-        weights = [_random_like(random, g) for g in analytical]
+        weights = [random_like(random, g) for g in analytical]
 
         def next_value(*xs: Tensor) -> Tensor:
             parts = [_weighted(_dense(g), w) for g, w in zip(gradient(*xs), weights, strict=True)]
@@ -113,7 +113,7 @@ def _weighted(y: Tensor, weights: Any) -> Tensor:
     return reduce_sum(real(product) if y.dtype.is_complex else product)
 
 
-def _random_like(random: np.random.Generator, array: Any) -> Any:
+def random_like(random: np.random.Generator, array: Any) -> Any:
     weights = random.normal(size=array.shape)
     if array.dtype.kind == "c":
         weights = weights + 1j * random.normal(size=array.shape)

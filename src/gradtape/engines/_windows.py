@@ -1,0 +1,131 @@
+"""Windows along one axis on NumPy: their maximum, their sum, their elements; and the adjoints.
+
+The windows have `size` elements, `dilation` apart; window i of `count` begins at
+`i * stride - low`. What of a window lies outside of the axis does not exist: nothing is padded.
+Windows over several axes go one axis after the other, the last one first, which takes `h + w` steps
+where a window of h x w would take `h * w`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+Part = tuple[int, slice, slice]
+
+
+@lru_cache(maxsize=1024)
+def parts(length: int, size: int, stride: int, dilation: int, low: int, count: int) -> list[Part]:
+    """For each position in a window: the windows in which it exists, and the elements it is there."""
+    found = []
+    for position in range(size):
+        offset = position * dilation - low
+        first = max(0, -(offset // stride))
+        stop = min(count, (length - 1 - offset) // stride + 1)
+        if first < stop:
+            begin = first * stride + offset
+            elements = slice(begin, (stop - 1) * stride + offset + 1, stride)
+            found.append((position, slice(first, stop), elements))
+    return found
+
+
+def lowest(dtype: Any) -> Any:
+    """The number that is no larger than any other."""
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+def window_max(x: Any, axis: int, **geometry: int) -> Any:
+    before = (slice(None),) * axis
+    count = geometry["count"]
+    shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
+    everywhere = slice(0, count)
+    steps = parts(x.shape[axis], **geometry)
+    whole = [x[(*before, elements)] for _, windows, elements in steps if windows == everywhere]
+    rest = [step for step in steps if step[1] != everywhere]
+    if len(whole) > 1:
+        out = np.maximum(whole[0], whole[1])
+    elif whole:
+        out = whole[0].copy()
+    else:
+        out = np.full(shape, lowest(x.dtype), x.dtype)
+    for values in whole[2:]:
+        np.maximum(out, values, out=out)
+    for _, windows, elements in rest:
+        target = out[(*before, windows)]
+        np.maximum(target, x[(*before, elements)], out=target)
+    return out
+
+
+def window_max_adjoint(y: Any, x: Any, out: Any, axis: int, **geometry: int) -> Any:
+    """`y` at the first largest element of each window of `x`, `out` being the largest elements."""
+    before = (slice(None),) * axis
+    overlap = geometry["stride"] < (geometry["size"] - 1) * geometry["dilation"] + 1
+    bits = np.dtype(f"i{y.dtype.itemsize}")
+    result = np.zeros(x.shape, y.dtype)
+    left = np.array(y).view(bits)  # what no element has taken yet; on the bits, as `masked`
+    for _, windows, elements in parts(x.shape[axis], **geometry):
+        here, there = (*before, windows), (*before, elements)
+        # 0 where the element is the largest, -1 elsewhere.
+        missed = (x[there] == out[here]).astype(bits)
+        missed -= 1
+        waiting = left[here]
+        taken = waiting & ~missed
+        waiting &= missed
+        if overlap:
+            result[there] += taken.view(y.dtype)
+        else:
+            result[there] = taken.view(y.dtype)
+    return result
+
+
+def window_pick(values: Any, x: Any, out: Any, axis: int, **geometry: int) -> Any:
+    """What `values` has where `x` has the first largest element of a window: the adjoint of above."""
+    before = (slice(None),) * axis
+    result = np.zeros(out.shape, values.dtype)
+    found = np.zeros(out.shape, bool)
+    for _, windows, elements in parts(x.shape[axis], **geometry):
+        here, there = (*before, windows), (*before, elements)
+        equal = x[there] == out[here]
+        equal &= ~found[here]
+        np.copyto(result[here], values[there], where=equal)
+        found[here] |= equal
+    return result
+
+
+def window_sum(x: Any, axis: int, **geometry: int) -> Any:
+    before = (slice(None),) * axis
+    count = geometry["count"]
+    out = np.zeros((*x.shape[:axis], count, *x.shape[axis + 1 :]), x.dtype)
+    for _, windows, elements in parts(x.shape[axis], **geometry):
+        out[(*before, windows)] += x[(*before, elements)]
+    return out
+
+
+def window_sum_adjoint(y: Any, axis: int, length: int, **geometry: int) -> Any:
+    """Each element of `y` added to all elements of its window."""
+    before = (slice(None),) * axis
+    result = np.zeros((*y.shape[:axis], length, *y.shape[axis + 1 :]), y.dtype)
+    for _, windows, elements in parts(length, **geometry):
+        result[(*before, elements)] += y[(*before, windows)]
+    return result
+
+
+def unfold(x: Any, axis: int, **geometry: int) -> Any:
+    """The elements of the windows, in an axis of their own after that of the windows."""
+    before = (slice(None),) * axis
+    shape = (*x.shape[:axis], geometry["count"], geometry["size"], *x.shape[axis + 1 :])
+    out = np.zeros(shape, x.dtype)
+    for position, windows, elements in parts(x.shape[axis], **geometry):
+        out[(*before, windows, position)] = x[(*before, elements)]
+    return out
+
+
+def fold(y: Any, axis: int, length: int, **geometry: int) -> Any:
+    """The elements of windows added up where they belong: the adjoint of `unfold`."""
+    before = (slice(None),) * axis
+    result = np.zeros((*y.shape[:axis], length, *y.shape[axis + 2 :]), y.dtype)
+    for position, windows, elements in parts(length, **geometry):
+        result[(*before, elements)] += y[(*before, windows, position)]
+    return result

@@ -1,0 +1,467 @@
+"""Control flow as functions: cond, case, switch_case, while_loop, map_fn, scan, foldl, foldr.
+
+Called eagerly they are what Python does, and differentiable as such. Each comes down to one of the four
+methods of `EagerForms`, with its arguments checked: `@function` puts other forms in their place while
+it traces, by `forms.set(...)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ..core import nest
+from ..core.convert import as_tensor, operand
+from ..core.dtypes import INTEGER, DType, as_dtype
+from ..core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
+from ..core.shape import TensorShape
+from ..core.tensor import Tensor
+from ..ops.joining import stack, unstack
+from .type_specs import TensorSpec
+
+Structure = Any
+"""A tensor, or a nest of tensors."""
+
+
+class EagerForms:
+    """Control flow by Python's own."""
+
+    def cond(self, pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+        return true_fn() if pred else false_fn()
+
+    def switch(self, index: Tensor, branches: list[Callable[[], Any]]) -> Any:
+        """The branch at `index`, or the last one for an index that there is none for."""
+        i = int(index)
+        return branches[i if 0 <= i < len(branches) else -1]()
+
+    def loop(
+        self,
+        cond: Callable[..., Any],
+        body: Callable[..., Any],
+        loop_vars: Any,
+        maximum_iterations: int | None,
+    ) -> Any:
+        """`loop_vars = body(*loop_vars)` while `cond(*loop_vars)`, at most so many times."""
+        done = 0
+        while (maximum_iterations is None or done < maximum_iterations) and cond(*loop_vars):
+            loop_vars = _packed(body(*loop_vars), loop_vars)
+            done += 1
+        return loop_vars
+
+    def walk(
+        self,
+        step: Callable[[Any, Any], tuple[Any, Any]],
+        state: Any,
+        elems: Structure,
+        reverse: bool,
+    ) -> tuple[Any, list[Any]]:
+        """`state, result = step(state, element)` along axis 0; the last state, the results by position."""
+        # One op gives all rows, and its gradient is one stack: x[i] would give n tensors of x's size.
+        columns = [unstack(x) for x in nest.flatten(elems)]
+        rows = [nest.pack_sequence_as(elems, row) for row in zip(*columns, strict=True)]
+        results = []
+        for element in reversed(rows) if reverse else rows:
+            state, result = step(state, element)
+            results.append(result)
+        return state, results[::-1] if reverse else results
+
+
+forms: ContextVar[EagerForms] = ContextVar("control flow", default=EagerForms())
+"""The forms in which control flow runs."""
+
+
+# Choosing
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """`true_fn()` if `pred` is true, else `false_fn()`. Only the function that is chosen runs.
+
+    >>> cond(tf.constant(2.0) > 1.0, lambda: tf.constant("yes"), lambda: tf.constant("no")).numpy()
+    b'yes'
+    """
+    return forms.get().cond(
+        pred, _callable(true_fn, "cond", "true_fn"), _callable(false_fn, "cond", "false_fn")
+    )
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """What the function of the first true condition gives; that of `default` if none is true.
+
+    `pred_fn_pairs` is a list of pairs (scalar bool tensor, function). With `exclusive` it is an error if
+    more than one condition is true; without `default`, if none is.
+    """
+    if isinstance(pred_fn_pairs, Mapping):
+        raise DTypeError(
+            "case: `pred_fn_pairs` must be a list of pairs (condition, function): a dict has no order, "
+            "and tensors cannot be its keys."
+        )
+    pairs = [_pair(each, "case", "pred_fn_pairs") for each in _items(pred_fn_pairs, "case", "pred_fn_pairs")]
+    preds = []
+    for pred, fn in pairs:
+        tensor = pred if isinstance(pred, Tensor) else getattr(pred, "_tensor", None)
+        if tensor is None or not tensor.dtype.is_bool:
+            raise DTypeError(f"case: a condition must be a tensor of bool, not {pred!r}.")
+        _callable(fn, "case", "pred_fn_pairs")
+        preds.append(pred)
+    if default is not None:
+        _callable(default, "case", "default")
+    if exclusive and sum(map(bool, preds)) > 1:
+        raise InvalidArgumentError(
+            f"case: exclusive=True, and more than one condition is true: {list(map(bool, preds))}."
+        )
+
+    def otherwise() -> Any:
+        if default is None:
+            raise InvalidArgumentError("case: no condition is true, and there is no `default`.")
+        return default()
+
+    for pred, fn in reversed(pairs):
+        otherwise = _either(pred, fn, otherwise)
+    return otherwise()
+
+
+def _either(pred: Any, fn: Callable[[], Any], otherwise: Callable[[], Any]) -> Callable[[], Any]:
+    return lambda: forms.get().cond(pred, fn, otherwise)
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str = "switch_case"
+) -> Any:
+    """What `branch_fns[branch_index]()` gives; for an index that there is none for, `default` or the last.
+
+    `branch_fns` is a list of functions, or a dict or list of pairs from 0, 1, 2 ... to functions.
+    """
+    if not isinstance(branch_index, Tensor) and not hasattr(branch_index, "_as_tensor"):
+        raise DTypeError(f"switch_case: `branch_index` must be an integer tensor, not {branch_index!r}.")
+    index = as_tensor(branch_index, op="switch_case")
+    if index._array.dtype not in INTEGER:
+        raise DTypeError(f"switch_case: `branch_index` must be an integer tensor, not {index.dtype.name}.")
+    if index.ndim:
+        raise ShapeError(f"switch_case: `branch_index` must be a scalar, and has shape {index.shape}.")
+    entries = _items(
+        list(branch_fns.items()) if isinstance(branch_fns, Mapping) else branch_fns, "switch_case", "branch_fns"
+    )
+    if not all(callable(entry) for entry in entries):
+        numbered = dict(_pair(entry, "switch_case", "branch_fns") for entry in entries)
+        if sorted(numbered) != list(range(len(entries))):
+            raise InvalidArgumentError(
+                f"switch_case: the numbers in `branch_fns` must be 0 to {len(entries) - 1}, each once, and "
+                f"are {sorted(numbered)}."
+            )
+        entries = [numbered[i] for i in range(len(entries))]
+    branches = [_callable(fn, "switch_case", "branch_fns") for fn in entries]
+    if default is not None:
+        branches.append(_callable(default, "switch_case", "default"))
+    return forms.get().switch(index, branches)
+
+
+# Repeating
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`loop_vars = body(*loop_vars)` as long as `cond(*loop_vars)` is true; the last `loop_vars`.
+
+    They are a list or tuple of tensors or nests of tensors, and `body` returns as many, nested alike.
+    `maximum_iterations` bounds the number of rounds. `shape_invariants` are checked against the values
+    to begin with; the other arguments are TensorFlow's hints to itself. With back_prop=False the result is
+    a constant to tapes.
+
+    >>> while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, 2 * y), (tf.constant(0), tf.constant(1.0)))[1]
+    <tf.Tensor: shape=(), dtype=float32, numpy=16.0>
+    """
+    _callable(cond, "while_loop", "cond")
+    _callable(body, "while_loop", "body")
+    if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
+        raise InvalidArgumentError(
+            f"while_loop: `loop_vars` must be a list or tuple of at least one tensor, not {loop_vars!r:.200}."
+        )
+    if shape_invariants is not None:
+        _check_invariants(loop_vars, shape_invariants)
+    rounds = None if maximum_iterations is None else int(maximum_iterations)
+    result = forms.get().loop(cond, body, loop_vars, rounds)
+    return _constant_if(not back_prop, nest.map_structure(_as_loop_var, result))
+
+
+def _as_loop_var(value: Any) -> Any:
+    return value if hasattr(value, "stack") else as_tensor(value, op="while_loop")  # a TensorArray stays
+
+
+def _packed(result: Any, loop_vars: Any) -> Any:
+    """What a body returned, as the next loop variables, nested as the present ones."""
+    if len(loop_vars) == 1 and (not isinstance(result, (list, tuple)) or len(result) != 1):
+        result = type(loop_vars)([result]) if type(loop_vars) in (list, tuple) else (result,)
+    try:
+        nest.assert_same_structure(list(loop_vars), list(result))
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"while_loop: `body` must return its loop variables nested as they came. {error}"
+        ) from None
+    return result
+
+
+def _check_invariants(loop_vars: Any, shape_invariants: Any) -> None:
+    shapes = nest.flatten(shape_invariants)
+    values = nest.flatten(loop_vars)
+    if len(shapes) != len(values):
+        raise InvalidArgumentError(
+            f"while_loop: there are {len(values)} tensors in `loop_vars` and {len(shapes)} `shape_invariants`."
+        )
+    for value, shape in zip(values, shapes, strict=True):
+        wanted = TensorShape(getattr(shape, "shape", shape))
+        if not hasattr(value, "stack") and not wanted.is_compatible_with(as_tensor(value).shape):
+            raise ShapeError(
+                f"while_loop: a loop variable begins with shape {as_tensor(value).shape}, which its invariant "
+                f"{wanted} does not allow."
+            )
+
+
+# Along the elements of tensors
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Structure,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Structure:
+    """`fn` of each element along axis 0 of `elems`, the results stacked along axis 0.
+
+    `fn_output_signature` (or `dtype`, its older name) says the dtypes that `fn` returns, nested as it
+    returns them, where they differ from those of `elems`; an entry may be a TensorSpec. The function runs
+    once for each element; `vectorized_map` runs it once for all.
+
+    >>> map_fn(lambda x: tf.reduce_sum(x), tf.constant([[1, 2], [3, 4]]))
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 7], dtype=int32)>
+    """
+    _callable(fn, "map_fn", "fn")
+    elems = _elements(elems, "map_fn")
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    wanted = nest.map_structure(
+        _signature, nest.map_structure(lambda x: x.dtype, elems) if signature is None else signature
+    )
+
+    def step(unused: None, element: Any) -> tuple[None, Any]:
+        return None, _fitting(fn(element), wanted, "map_fn", "or give `fn_output_signature`")
+
+    _, results = forms.get().walk(step, None, elems, False)
+    return _constant_if(not back_prop, _stacked(results, wanted, "map_fn"))
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Structure,
+    initializer: Structure = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Structure:
+    """All states of `state = fn(state, element)` along axis 0 of `elems`, stacked along axis 0.
+
+    It begins with `initializer`, or with the first element, which then is the first state. With
+    `reverse` it goes from the last element to the first.
+
+    >>> scan(lambda total, x: total + x, tf.constant([1, 2, 3]))
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 6], dtype=int32)>
+    """
+    _callable(fn, "scan", "fn")
+    elems = _elements(elems, "scan")
+    state, elems = _start(elems, initializer, reverse, "scan")
+    wanted = nest.map_structure(_spec_of, state)
+
+    def step(state: Any, element: Any) -> tuple[Any, Any]:
+        new = _fitting(fn(state, element), wanted, "scan", "as the state that it begins with")
+        return new, new
+
+    _, results = forms.get().walk(step, state, elems, reverse)
+    if initializer is None:
+        results = [*results, state] if reverse else [state, *results]
+    return _constant_if(not back_prop, _stacked(results, wanted, "scan"))
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Structure,
+    initializer: Structure = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Structure:
+    """The last state of `state = fn(state, element)` along axis 0 of `elems`, first to last.
+
+    It begins with `initializer`, or with the first element.
+    """
+    return _fold(fn, elems, initializer, back_prop, False, "foldl")
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Structure,
+    initializer: Structure = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Structure:
+    """The last state of `state = fn(state, element)` along axis 0 of `elems`, last to first.
+
+    It begins with `initializer`, or with the last element.
+    """
+    return _fold(fn, elems, initializer, back_prop, True, "foldr")
+
+
+def _fold(fn: Any, elems: Any, initializer: Any, back_prop: bool, reverse: bool, op: str) -> Any:
+    _callable(fn, op, "fn")
+    state, elems = _start(_elements(elems, op), initializer, reverse, op)
+
+    def step(state: Any, element: Any) -> tuple[Any, None]:
+        new = fn(state, element)
+        _same_nesting(state, new, op)
+        return nest.map_structure(lambda x: as_tensor(x, op=op), new), None
+
+    state, _ = forms.get().walk(step, state, elems, reverse)
+    return _constant_if(not back_prop, state)
+
+
+def _elements(elems: Any, op: str) -> Structure:
+    """`elems` as tensors of one length along axis 0."""
+    elems = nest.map_structure(lambda x: as_tensor(x, op=op), elems)
+    tensors = nest.flatten(elems)
+    if not tensors:
+        raise InvalidArgumentError(f"{op}: `elems` holds no tensor.")
+    for x in tensors:
+        if not x.ndim:
+            raise ShapeError(f"{op}: a tensor in `elems` is a scalar, and has no elements along axis 0.")
+    if len({x._array.shape[0] for x in tensors}) > 1:
+        shapes = ", ".join(str(x.shape) for x in tensors)
+        raise ShapeError(f"{op}: the tensors in `elems` must have one length along axis 0. Received: {shapes}.")
+    return elems
+
+
+def _start(elems: Structure, initializer: Any, reverse: bool, op: str) -> tuple[Any, Structure]:
+    """The state to begin with, and the elements that are still to come."""
+    if initializer is not None:
+        return nest.map_structure(lambda x: as_tensor(x, op=op), initializer), elems
+    if not nest.flatten(elems)[0]._array.shape[0]:
+        raise OutOfRangeError(f"{op}: `elems` is empty and there is no `initializer` to begin with.")
+    first, others = (-1, slice(None, -1)) if reverse else (0, slice(1, None))
+    return nest.map_structure(lambda x: x[first], elems), nest.map_structure(lambda x: x[others], elems)
+
+
+def _signature(entry: Any) -> TensorSpec:
+    """What an entry of a signature says of a result."""
+    if isinstance(entry, TensorSpec):
+        return entry
+    if isinstance(entry, (DType, str, type, np.dtype)):
+        return TensorSpec(None, as_dtype(entry))
+    raise DTypeError(f"map_fn: `fn_output_signature` must consist of dtypes and TensorSpecs, and holds {entry!r}.")
+
+
+def _spec_of(x: Tensor) -> TensorSpec:
+    return TensorSpec(x.shape, x.dtype)
+
+
+def _fitting(result: Any, wanted: Any, op: str, remedy: str) -> Structure:
+    """What a function returned as tensors, if they are nested and typed as `wanted`, a nest of specs."""
+    _same_nesting(wanted, result, op)
+    return nest.map_structure(lambda spec, y: _fitting_tensor(spec, y, op, remedy), wanted, result)
+
+
+def _fitting_tensor(spec: TensorSpec, value: Any, op: str, remedy: str) -> Tensor:
+    known = isinstance(value, (Tensor, np.ndarray)) or hasattr(value, "_as_tensor")
+    y = as_tensor(value, op=op) if known else operand(value, spec.dtype.numpy_dtype, op)
+    if y.dtype is not spec.dtype:
+        raise DTypeError(
+            f"{op}: `fn` returned {y.dtype.name} where {spec.dtype.name} is expected. Cast what it returns, "
+            f"{remedy}."
+        )
+    if not spec.shape.is_compatible_with(y.shape):
+        raise ShapeError(f"{op}: `fn` returned shape {y.shape} where {spec.shape} is expected.")
+    return y
+
+
+def _same_nesting(wanted: Any, found: Any, op: str) -> None:
+    try:
+        nest.assert_same_structure(wanted, found)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{op}: `fn` must return what is nested as expected. {error}") from None
+
+
+def _stacked(results: list[Any], wanted: Any, op: str) -> Structure:
+    """The results, nested as `wanted`, each stacked along axis 0."""
+    if not results:
+        return nest.map_structure(_no_results, wanted)
+    columns = zip(*map(nest.flatten, results), strict=True)
+    return nest.pack_sequence_as(wanted, [_stack(column, op) for column in columns])
+
+
+def _stack(column: Any, op: str) -> Tensor:
+    shapes = {y._array.shape for y in column}
+    if len(shapes) > 1:
+        raise ShapeError(f"{op}: `fn` returned different shapes, which cannot be stacked: {sorted(shapes)}.")
+    return stack(column)
+
+
+def _no_results(spec: TensorSpec) -> Tensor:
+    shape = tuple(spec.shape) if spec.shape.is_fully_defined() else ()
+    return Tensor(np.zeros((0, *shape), spec.dtype.numpy_dtype))
+
+
+def _constant_if(cut: bool, results: Structure) -> Structure:
+    if not cut:
+        return results
+    from ..ops.creation import stop_gradient
+
+    return nest.map_structure(lambda y: stop_gradient(y) if isinstance(y, Tensor) else y, results)
+
+
+def _callable(fn: Any, op: str, name: str) -> Callable[..., Any]:
+    if not callable(fn):
+        raise DTypeError(f"{op}: `{name}` must be a function, not {fn!r:.200}.")
+    return fn  # type: ignore[no-any-return]
+
+
+def _items(items: Any, op: str, name: str) -> list[Any]:
+    if not isinstance(items, (list, tuple)):
+        raise DTypeError(f"{op}: `{name}` must be a list, not {items!r:.200}.")
+    if not items:
+        raise InvalidArgumentError(f"{op}: `{name}` is empty: there is nothing to choose from.")
+    return list(items)
+
+
+def _pair(entry: Any, op: str, name: str) -> tuple[Any, Any]:
+    if not isinstance(entry, (list, tuple)) or len(entry) != 2:
+        raise DTypeError(f"{op}: `{name}` must consist of pairs, and holds {entry!r:.200}.")
+    return entry[0], entry[1]

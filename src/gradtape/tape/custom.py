@@ -1,0 +1,226 @@
+"""Gradients of one's own: custom_gradient, grad_pass_through, recompute_grad."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+from ..core import nest
+from ..core.convert import as_tensor
+from ..core.cotangent import IndexedSlices
+from ..core.dispatch import listeners, record
+from ..core.op import JointOp
+from ..core.tensor import Tensor
+from ..ops.creation import identity
+from ..ops.random import generator_for
+from .gradient_tape import GradientTape
+from .variable import Variable
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorate `f(*xs)`, that returns `(y, grad_fn)`, with the gradient that `grad_fn` gives.
+
+    `grad_fn(*upstream)` takes a cotangent for each output and returns one for each argument (None for
+    "not connected"). If `f` reads trainable variables that are not arguments, `grad_fn` takes them as
+    `variables=` and returns `(gradients of the arguments, gradients of the variables)`.
+
+    >>> @tf.custom_gradient
+    ... def log1pexp(x):
+    ...     e = tf.exp(x)
+    ...     return tf.math.log(1 + e), lambda upstream: upstream * (1 - 1 / (1 + e))
+
+    What `f` computes is not seen by tapes in any other way; the second derivative is that of the ops
+    that `grad_fn` runs. Forward mode uses the transpose of `grad_fn`.
+    """
+    if f is None:
+        return custom_gradient
+
+    @wraps(f)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with _reading() as read:
+            returned = f(*args, **kwargs)
+        if not isinstance(returned, tuple) or len(returned) != 2 or not callable(returned[1]):
+            raise TypeError(
+                f"custom_gradient: {_name(f)} must return a pair (result, function of the upstream "
+                f"gradients), and returned {returned!r:.100}."
+            )
+        result, grad_fn = returned
+        flat_args = nest.flatten(args)
+        variables = _others(read, flat_args)
+        if variables and not _takes_variables(grad_fn):
+            raise TypeError(
+                f"custom_gradient: {_name(f)} reads the variables {_names(variables)}, so its gradient "
+                "function must take the keyword `variables` and return (gradients of the arguments, "
+                "gradients of the variables)."
+            )
+
+        def rule(g: Any) -> list[Any]:
+            upstream = g if isinstance(g, tuple) else (g,)
+            if not variables:
+                return _checked(grad_fn(*upstream), flat_args, "argument", f)
+            both = grad_fn(*upstream, variables=variables)
+            if not isinstance(both, (tuple, list)) or len(both) != 2:
+                raise ValueError(
+                    f"custom_gradient: the gradient function of {_name(f)} must return (gradients of the "
+                    f"arguments, gradients of the variables), and returned {both!r:.100}."
+                )
+            by_argument = _checked(both[0], flat_args, "argument", f)
+            return by_argument + _checked(both[1], variables, "variable", f)
+
+        return _recorded(f"custom_gradient of {_name(f)}", flat_args + variables, result, rule)
+
+    return wrapped
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f` with the gradient of the identity: what comes from above goes on to each argument."""
+
+    @custom_gradient
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        def grad_fn(*upstream: Any, variables: Any = None) -> Any:
+            gradients = upstream[0] if len(upstream) == 1 else list(upstream)
+            return (gradients, [None] * len(variables)) if variables is not None else gradients
+
+        return f(*args, **kwargs), grad_fn
+
+    return wraps(f)(wrapped)
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, whose intermediate results are not kept: `f` runs again when the gradient is taken.
+
+    Trades time for memory: a tape keeps the arguments of the call only. Random draws in `f` are the same
+    in both runs.
+    """
+
+    @wraps(f)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        state = generator_for().bit_generator.state
+        with _reading() as read:
+            result = f(*args, **kwargs)
+        flat_args = nest.flatten(args)
+        variables = _others(read, flat_args)
+
+        def rule(g: Any) -> list[Any]:
+            # New tensors: an argument that is passed twice gets the gradient of each place.
+            copies = [identity(a) if _is_smooth(a) else a for a in flat_args]
+            smooth = [c for c, a in zip(copies, flat_args, strict=True) if _is_smooth(a)]
+            with GradientTape() as tape, _random_state(state):
+                tape.watch(smooth)
+                again = f(*nest.pack_sequence_as(args, copies), **kwargs)
+            targets = [as_tensor(y) for y in nest.flatten(again)]
+            upstream = list(g) if isinstance(g, tuple) else [g]
+            found = iter(tape.gradient(targets, smooth + variables, upstream))
+            by_argument = [next(found) if _is_smooth(a) else None for a in flat_args]
+            return by_argument + list(found)
+
+        return _recorded(f"recompute_grad of {_name(f)}", flat_args + variables, result, rule)
+
+    return wrapped
+
+
+def _recorded(name: str, inputs: list[Any], result: Any, rule: Callable[[Any], list[Any]]) -> Any:
+    """`result` as new tensors, recorded as the outputs of one op with the rule given."""
+    outputs = [identity(as_tensor(y)) for y in nest.flatten(result)]
+    tensors = [_input(x) for x in inputs]
+    if any(x._key is not None for x in tensors) and outputs:
+        record(JointOp(name, rule), tensors, outputs[0] if len(outputs) == 1 else tuple(outputs), {})  # type: ignore[arg-type]
+    return nest.pack_sequence_as(result, outputs)
+
+
+def _input(x: Any) -> Tensor:
+    """What a tape sees as an input: a tensor, a read variable, a constant."""
+    return x if isinstance(x, Tensor) else as_tensor(x)
+
+
+@contextmanager
+def _reading() -> Iterator[list[Variable]]:
+    """A block that no recorder sees; gives the list of the trainable variables that it reads."""
+    watcher = _VariableWatcher()
+    active = listeners()
+    around = active[:]
+    active[:] = [watcher]
+    try:
+        yield watcher.read
+    finally:
+        active[:] = around
+
+
+class _VariableWatcher:
+    """A recorder that records nothing, but notes which trainable variables are read."""
+
+    records = None
+    tracked: frozenset[int] = frozenset()
+    watches_variables = True
+
+    def __init__(self) -> None:
+        self.read: list[Variable] = []
+
+    def watch_variable(self, variable: Variable) -> None:
+        if not any(variable is v for v in self.read):
+            self.read.append(variable)
+
+
+@contextmanager
+def _random_state(state: Any) -> Iterator[None]:
+    """A block whose random draws begin at `state`; those after it go on as if it had not been."""
+    generator = generator_for().bit_generator
+    before = generator.state
+    generator.state = state
+    try:
+        yield
+    finally:
+        generator.state = before
+
+
+def _checked(gradients: Any, inputs: list[Any], kind: str, f: Callable[..., Any]) -> list[Any]:
+    """The gradients as a list, one for each input, each of the shape of its input."""
+    flat = nest.flatten(gradients)
+    if len(flat) != len(inputs):
+        raise ValueError(
+            f"custom_gradient: the gradient function of {_name(f)} returned {len(flat)} gradients for "
+            f"{len(inputs)} {kind}s. It must return one for each, None where there is none."
+        )
+    return [_fitting(g, x, i, kind, f) for i, (g, x) in enumerate(zip(flat, inputs, strict=True))]
+
+
+def _fitting(g: Any, x: Any, i: int, kind: str, f: Callable[..., Any]) -> Any:
+    if g is None or not isinstance(x, (Tensor, Variable)):
+        return None
+    if isinstance(g, IndexedSlices):
+        return g
+    g = as_tensor(g, op="custom_gradient")
+    if g.shape != x.shape:
+        raise ValueError(
+            f"custom_gradient: the gradient function of {_name(f)} returned a gradient of shape {g.shape} "
+            f"for {kind} {i}, which has shape {x.shape}. They must be equal."
+        )
+    return g
+
+
+def _others(read: list[Variable], args: list[Any]) -> list[Variable]:
+    """The variables that are not arguments, in the order in which they were created."""
+    found = [v for v in read if not any(v is a for a in args)]
+    return sorted(found, key=lambda v: v._key)
+
+
+def _takes_variables(grad_fn: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(grad_fn).parameters.values()
+    return any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _is_smooth(x: Any) -> bool:
+    if not isinstance(x, (Tensor, Variable)):
+        return False
+    return x.dtype.is_floating or x.dtype.is_complex
+
+
+def _name(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", repr(f))
+
+
+def _names(variables: list[Variable]) -> str:
+    return ", ".join(repr(v.name) for v in variables)

@@ -1,0 +1,185 @@
+"""ForwardAccumulator: Jacobian-vector products, computed along with the function itself.
+
+The tangent of an op's output comes from its declaration, in this order: an op that is linear in an
+argument is applied to the tangent; an elementwise op multiplies it by its partial; any other op uses
+its gradient rule, which is linear in `g`, and transposes it by differentiating it by `g`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from ..core import dtypes, nest
+from ..core.convert import as_tensor
+from ..core.cotangent import dense
+from ..core.dispatch import listeners
+from ..core.op import Op
+from ..core.tensor import Tensor
+from ..ops.shape import broadcast_to
+from .gradient_tape import GradientTape, key_of, not_floating, wants_zeros, zeros_of
+from .variable import Variable
+
+
+class ForwardAccumulator:
+    """Computes Jacobian-vector products of what happens inside its `with` block.
+
+    >>> x = tf.constant([2.0, 3.0])
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+    ...     y = tf.reduce_sum(x**3)
+    >>> acc.jvp(y)
+    <tf.Tensor: shape=(), dtype=float32, numpy=12.0>
+
+    Accumulators and tapes nest: what is inside does not see what the outside computes about it. A tape
+    inside an accumulator gives Hessian-vector products: `acc.jvp(tape.gradient(y, x))`.
+    """
+
+    records = None  # an observer: it is handed the tensors of each op, and keeps none
+    watches_variables = False
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self._tangents: dict[int, Tensor] = {}
+        self.tracked: set[int | None] = set()
+        self._listeners: list[Any] = []
+        self._active = False
+        self._watch(primals, tangents)
+
+    def _watch(self, primals: Any, tangents: Any) -> None:
+        try:
+            nest.assert_same_structure(primals, tangents)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"ForwardAccumulator: `tangents` must be nested as `primals` are. {error}"
+            ) from None
+        for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
+            if not isinstance(primal, (Tensor, Variable)):
+                raise ValueError(
+                    "ForwardAccumulator: `primals` must consist of tensors and variables, and hold "
+                    f"{primal!r:.100} of type {type(primal).__name__}."
+                )
+            tangent = as_tensor(tangent, op="ForwardAccumulator")
+            if tangent.dtype != primal.dtype or tangent.shape != primal.shape:
+                raise ValueError(
+                    "ForwardAccumulator: a tangent must have the dtype and shape of its primal, "
+                    f"{primal.dtype.name} {primal.shape}, and has {tangent.dtype.name} {tangent.shape}."
+                )
+            if primal.dtype.numpy_dtype not in dtypes.INEXACT:
+                not_floating.log(primal.dtype)
+                continue
+            key = primal._key if isinstance(primal, Variable) else key_of(primal)
+            if key in self._tangents:
+                raise ValueError("ForwardAccumulator: a tensor is listed twice in `primals`.")
+            self._tangents[key] = tangent
+            self.tracked.add(key)
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._active:
+            raise ValueError("This accumulator is active already: a block of it cannot hold another.")
+        self._listeners = listeners()
+        self._listeners.append(self)
+        self._active = True
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._listeners.remove(self)
+        self._active = False
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = "none") -> Any:
+        """The Jacobian-vector product of each tensor in `primals`; None where it does not depend on any."""
+        zero = wants_zeros(unconnected_gradients)
+
+        def tangent(x: Any) -> Any:
+            found = self._tangents.get(x._key) if x._key is not None else None
+            return zeros_of(x) if found is None and zero else found
+
+        return nest.map_structure(tangent, primals)
+
+    def observe(self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
+        """Compute the tangents of the outputs of an op, out of sight of what is nested inside."""
+        with self._outside():
+            tangents = {
+                i: self._tangents[x._key] for i, x in enumerate(inputs) if x._key in self._tangents
+            }
+            results = jvp_of_op(op, inputs, outputs, params, tangents)
+        results = results if type(results) is tuple else (results,)
+        for y, t in zip(outputs if type(outputs) is tuple else (outputs,), results, strict=True):
+            if t is not None and _inexact(y):
+                self._tangents[y._key] = t
+
+    @contextmanager
+    def _outside(self) -> Iterator[None]:
+        """A block in which only the recorders around this one listen."""
+        active = listeners()
+        place = active.index(self)
+        inside = active[place:]
+        del active[place:]
+        try:
+            yield
+        finally:
+            active[place:] = inside
+
+    def __repr__(self) -> str:
+        return f"<ForwardAccumulator: {len(self._tangents)} tangents>"
+
+
+def jvp_of_op(op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tangents: dict[int, Tensor]) -> Any:
+    """The tangents of the outputs of one op from those of its inputs, given by position."""
+    total: Any = None
+    every = (*inputs, *outputs) if type(outputs) is tuple else (*inputs, outputs)
+    real = all([x._array.dtype not in dtypes.COMPLEX for x in every])
+    for position, tangent in tangents.items():
+        argument = op.argument_at(position)
+        if argument in op.nondiff:
+            continue
+        if argument in op.linear:
+            part = op.call(*(tangent if i == position else x for i, x in enumerate(inputs)), **params)
+        elif argument in op.diagonal and real:
+            spread = tangent if tangent.shape == outputs.shape else broadcast_to(tangent, outputs.shape)
+            part = op.diagonal[argument](spread, (*inputs, outputs), params)
+        else:
+            part = _transposed_rule(op, position, inputs, outputs, params, tangent)
+        total = part if total is None else _added(total, part)
+    return total
+
+
+def _transposed_rule(
+    op: Op, position: int, inputs: Any, outputs: Any, params: dict[str, Any], tangent: Tensor
+) -> Any:
+    """J·t from the rule for J^T·g: the derivative of that by `g`, since the rule is linear in `g`."""
+    several = type(outputs) is tuple
+    results = outputs if several else (outputs,)
+    gs = [zeros_of(y) for y in results if _inexact(y)]
+    fixed = len(op.arguments) - op.variadic
+    saved = (*inputs[:fixed], *((tuple(inputs[fixed:]),) if op.variadic else ()), outputs)
+    with GradientTape() as tape:
+        tape.watch(gs)
+        given = iter(gs)
+        every: Any = gs[0]
+        if several:
+            every = tuple([next(given) if _inexact(y) else zeros_of(y) for y in results])
+        pulled = op.pulls[position](every, saved, params)
+        pulled = None if pulled is None else dense(pulled)
+    if pulled is None:
+        return None
+    found = tape.gradient(pulled, gs, output_gradients=tangent)
+    parts = iter([None if g is None else dense(g) for g in found])
+    if not several:
+        return next(parts)
+    return tuple([next(parts) if _inexact(y) else None for y in results])
+
+
+def _inexact(y: Tensor) -> bool:
+    return y._array.dtype in dtypes.INEXACT
+
+
+def _added(a: Any, b: Any) -> Any:
+    if type(a) is tuple:
+        return tuple([_added(x, y) for x, y in zip(a, b, strict=True)])
+    return a if b is None else b if a is None else a + b
