@@ -43,8 +43,9 @@ def window_max(x: Any, axis: int, **geometry: int) -> Any:
     return _reduce(x, axis, jax.lax.max, lowest(x.dtype), geometry)
 
 
-def _first(x: Any, out: Any, axis: int, geometry: dict[str, int]) -> Any:
+def _first(x: Any, axis: int, geometry: dict[str, int]) -> Any:
     """For each position in a window: its elements, and whether they are the first largest ones."""
+    out = window_max(x, axis, **geometry)
     found = jnp.zeros(out.shape, bool)
     for _, windows, elements in parts(x.shape[axis], **geometry):
         here = (slice(None),) * axis + (windows,)
@@ -53,17 +54,18 @@ def _first(x: Any, out: Any, axis: int, geometry: dict[str, int]) -> Any:
         yield here, elements, equal
 
 
-def window_max_adjoint(y: Any, x: Any, out: Any, axis: int, **geometry: int) -> Any:
+def window_max_adjoint(y: Any, x: Any, axis: int, **geometry: int) -> Any:
     total = jnp.zeros(x.shape, y.dtype)
-    for here, elements, first in _first(x, out, axis, geometry):
+    for here, elements, first in _first(x, axis, geometry):
         part = jnp.where(first, y[here], jnp.zeros((), y.dtype))
         total = total + _placed(part, axis, elements, x.shape[axis])
     return total
 
 
-def window_pick(values: Any, x: Any, out: Any, axis: int, **geometry: int) -> Any:
-    result = jnp.zeros(out.shape, values.dtype)
-    for here, elements, first in _first(x, out, axis, geometry):
+def window_pick(values: Any, x: Any, axis: int, **geometry: int) -> Any:
+    shape = (*x.shape[:axis], geometry["count"], *x.shape[axis + 1 :])
+    result = jnp.zeros(shape, values.dtype)
+    for here, elements, first in _first(x, axis, geometry):
         chosen = jnp.where(first, _taken(values, axis, elements), result[here])
         result = result.at[here].set(chosen)
     return result

@@ -192,5 +192,18 @@ class XlaEngine(Engine):
         product = jnp.tensordot(matrix, x, (1, axis), precision="highest")
         return jnp.moveaxis(product, 0, axis)
 
+    def segment_places(self, ids: Any, count: int, op: str) -> Any:
+        """Values are not known while a program is compiled: an id that is too large is dropped."""
+        places = jnp.asarray(ids).reshape(-1)
+        return jnp.where((places < 0) | (places >= count), count, places)
+
+    def rows_reduce(self, how: str, start: Any, count: int, indices: Any, rows: Any) -> Any:
+        at = jnp.full((count, *rows.shape[1:]), start, rows.dtype).at[indices]
+        return {"prod": at.multiply, "max": at.max, "min": at.min}[how](rows)
+
+    def finite_or_error(self, x: Any, message: str) -> Any:
+        """`x`: a compiled program cannot raise."""
+        return x
+
 
 engine = XlaEngine(jnp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.errors import InvalidArgumentError, ShapeError
 from ..core.tensor import Tensor
 from ._static import static_int, static_ints
 from .shape import _transpose
@@ -77,7 +77,7 @@ def amounts(
         given = explicit(padding, len(size), first, op)
         kind = "EXPLICIT"
     else:
-        kind = padding.upper() if isinstance(padding, str) else padding
+        kind = padding
         if kind not in ("SAME", "VALID"):
             raise InvalidArgumentError(
                 f"{op}: `padding` must be 'SAME', 'VALID' or a list of pairs [before, after] for "
@@ -151,11 +151,3 @@ def channels_back(x: Tensor) -> Tensor:
     last = x.ndim - 1
     return _transpose(x, perm=(0, last, *range(1, last)))
 
-
-def check_floating(x: Tensor, kinds: Any, op: str, name: str) -> None:
-    """A DTypeError unless the dtype of `x` is among `kinds`."""
-    if x._array.dtype not in kinds:
-        raise DTypeError(
-            f"{op}: `{name}` is {x.dtype.name}, and the op takes floating numbers. Convert it with "
-            "tf.cast."
-        )

@@ -17,6 +17,13 @@ from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
 from ..core.dispatch import Record, listeners
 from ..core.tensor import Tensor, new_key
+from .jacobian import (
+    batch_jacobian_rows,
+    jacobian_rows,
+    pull_rows,
+    shape_batch_jacobian,
+    shape_jacobian,
+)
 from .scopes import get_logger
 from .variable import Variable
 
@@ -170,6 +177,90 @@ class GradientTape:
             ]
         return nest.pack(sources, iter(flat))
 
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of `target` with respect to each of `sources`: shape target.shape + source.shape.
+
+        One backward pass for all elements of the target together (in several, if memory is short).
+        `parallel_iterations` limits how many elements go together; without `experimental_use_pfor` they
+        go one by one, which takes a persistent tape.
+        """
+        zero = wants_zeros(unconnected_gradients)
+        target = _single_target(target, "jacobian")
+        flat_sources = nest.flatten(sources)
+        keys = [_source_key(source) for source in flat_sources]
+        chunk = self._rows_together(parallel_iterations, experimental_use_pfor, "jacobian")
+        self._begin_backward()
+        records = list(self._take_records())[::-1]
+        if target is None:
+            flat: list[Any] = [None] * len(keys)
+        else:
+            flat = pull_rows(records, target, jacobian_rows(target), keys, chunk)
+            flat = [
+                None if rows is None else shape_jacobian(rows, target, source)
+                for rows, source in zip(flat, flat_sources, strict=True)
+            ]
+        if zero:
+            shape = () if target is None else target._array.shape
+            flat = [
+                _jacobian_zeros(shape, source) if j is None else j
+                for j, source in zip(flat, flat_sources, strict=True)
+            ]
+        return nest.pack(sources, iter(flat))
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each example: [b, ...] and [b, ...] give [b, target..., source...].
+
+        Row i of the target must depend on row i of the source only. An unconnected source gives zeros.
+        """
+        wants_zeros(unconnected_gradients)
+        target = _single_target(target, "batch_jacobian")
+        if not isinstance(source, (Tensor, Variable)):
+            raise TypeError(
+                f"batch_jacobian: `source` must be one tensor, and is a {type(source).__name__}."
+            )
+        _check_examples(target, source)
+        chunk = self._rows_together(parallel_iterations, experimental_use_pfor, "batch_jacobian")
+        key = _source_key(source)
+        self._begin_backward()
+        records = list(self._take_records())[::-1]
+        (rows,) = pull_rows(records, target, batch_jacobian_rows(target), [key], chunk)
+        if rows is None:
+            return _jacobian_zeros(target._array.shape, source[0])
+        return shape_batch_jacobian(rows, target, source)
+
+    def _rows_together(self, parallel_iterations: int | None, vectorised: bool, name: str) -> int | None:
+        """How many rows of a Jacobian to compute at once; None for as many as fit."""
+        if not vectorised:
+            if not self._persistent:
+                raise RuntimeError(
+                    f"{name}: experimental_use_pfor=False asks the tape once for each row, which takes a "
+                    "persistent one: tf.GradientTape(persistent=True)."
+                )
+            return 1
+        if parallel_iterations is None:
+            return None
+        if not self._persistent or parallel_iterations < 2:
+            kind = RuntimeError if name == "batch_jacobian" and not self._persistent else ValueError
+            raise kind(
+                f"{name}: `parallel_iterations` limits how many rows are computed at once: it must be 2 or "
+                f"more, on a persistent tape, and is {parallel_iterations}."
+            )
+        return parallel_iterations
+
     def _begin_backward(self) -> None:
         """Check that a gradient may be taken now, and stop recording if this is the only one."""
         if not self._entered:
@@ -267,6 +358,36 @@ def _target(each: Any) -> Any:
         )
     tensor = each._tensor if isinstance(each, Variable) else each
     return tensor if tensor._array.dtype in dtypes.INEXACT else None
+
+
+def _single_target(target: Any, name: str) -> Any:
+    if not isinstance(target, (Tensor, Variable)):
+        raise TypeError(
+            f"{name}: `target` must be one tensor, and is a {type(target).__name__}: {target!r:.100}."
+        )
+    tensor = _target(target)
+    if tensor is not None:
+        key_of(tensor)
+    return tensor
+
+
+def _check_examples(target: Any, source: Any) -> None:
+    if target is None:
+        raise TypeError("batch_jacobian: `target` must be floating or complex.")
+    if target.ndim < 2 or source.ndim < 2:
+        raise ValueError(
+            "batch_jacobian: target and source need rank 2 or more, the first axis being the examples. "
+            f"Received shapes {target.shape} and {source.shape}."
+        )
+    if target.shape[0] != source.shape[0]:
+        raise ValueError(
+            "batch_jacobian: target and source must have the same first dimension, the number of "
+            f"examples. Received shapes {target.shape} and {source.shape}."
+        )
+
+
+def _jacobian_zeros(shape: tuple[int, ...], source: Any) -> Tensor:
+    return Tensor(np.zeros((*shape, *source.shape), source.dtype.numpy_dtype))
 
 
 def _source_key(source: Any) -> int:

@@ -1,0 +1,144 @@
+"""Tensors as something else: their bits in another dtype, as text, as a plain value; and into tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import dtypes as dt
+from ..core.convert import as_tensor
+from ..core.dtypes import as_dtype
+from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.tensor import Tensor
+from ._declare import op
+from ._no_gradient import no_gradient
+from ._static import to_tensor
+from .creation import stop_gradient
+
+
+@op(
+    nondiff="all",
+    dtypes=dt.NUMERIC,
+    samples=lambda r: [
+        ([r.integers(0, 100, size=(2, 3)).astype(np.int32)], {"dtype": np.dtype("float32")}),
+        ([r.integers(0, 100, size=(2, 2)).astype(np.int32)], {"dtype": np.dtype("int64")}),
+        ([r.normal(size=())], {"dtype": np.dtype("int32")}),
+    ],
+)
+def _bitcast(xp, x, *, dtype):
+    x = xp.asarray(x)
+    ratio = x.dtype.itemsize / dtype.itemsize
+    if ratio > 1:  # a number becomes several: on an axis of its own
+        return xp.bits(x.reshape(*x.shape, 1), dtype)
+    return xp.bits(x, dtype) if ratio == 1 else xp.bits(x, dtype).reshape(x.shape[:-1])
+
+
+@_bitcast.batch
+def _bitcast_batch(batched, x, *, dtype):
+    return _bitcast(x, dtype=dtype)
+
+
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The bits of `input` read as another dtype. Its gradient is an error, being meaningless.
+
+    A dtype of half the size turns each number into two along a new last axis; one of twice the size
+    needs a last axis of size 2, which it takes away.
+
+    >>> bitcast(1.0, tf.int32)
+    <tf.Tensor: shape=(), dtype=int32, numpy=1065353216>
+    """
+    x = to_tensor(input, "bitcast")
+    wanted = as_dtype(type)
+    for dtype, which in ((x.dtype, "`input`"), (wanted, "`type`")):
+        if not dtype.is_numeric:
+            raise DTypeError(f"bitcast: {which} must be numeric, and is {dtype.name}.")
+    several = wanted.size // x.dtype.size
+    if several > 1 and (not x.ndim or x._array.shape[-1] != several):
+        raise ShapeError(
+            f"bitcast: from {x.dtype.name} to {wanted.name} the last axis must have size {several}, and "
+            f"`input` has shape {x.shape}."
+        )
+    return no_gradient(x, _bitcast(x, dtype=wanted.numpy_dtype), name="bitcast")
+
+
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Each element as text: `precision` digits behind the point (6 unless given), `width` characters.
+
+    `scientific` writes an exponent, `shortest` takes the shorter form. `fill` says what fills up to the
+    width: "" or " " or "0", "-" on the right side, "+" with a sign.
+
+    >>> as_string([3.14159, 2.0], precision=2).numpy()
+    array([b'3.14', b'2.00'], dtype=object)
+    """
+    x = to_tensor(input, "as_string")
+    if x.dtype is dt.string:
+        return x
+    if fill not in ("", " ", "0", "-", "+"):
+        raise InvalidArgumentError(f"as_string: `fill` must be '', ' ', '0', '-' or '+', not {fill!r}.")
+    if scientific and shortest:
+        raise InvalidArgumentError("as_string: `scientific` and `shortest` exclude each other.")
+    inexact = x.dtype.is_floating or x.dtype.is_complex
+    if not inexact and (precision != -1 or scientific or shortest):
+        raise DTypeError(
+            f"as_string: `precision`, `scientific` and `shortest` are for floats, and `input` is {x.dtype.name}."
+        )
+    form = "%" + (fill if width > -1 else "") + (str(width) if width > -1 else "")
+    if inexact:
+        form += (f".{precision}" if precision > -1 else "") + ("e" if scientific else "g" if shortest else "f")
+    else:
+        form += "d"
+    array = np.asarray(x._array)
+    if x.dtype.is_complex:
+        texts = [f"({form % v.real},{form % v.imag})" for v in array.flat]
+    elif x.dtype.is_bool:
+        texts = ["true" if v else "false" for v in array.flat]
+    else:
+        texts = [form % (float(v) if inexact else int(v)) for v in array.flat]
+    result = np.empty(array.shape, object)
+    result.flat = [text.encode() for text in texts]
+    return Tensor(result)
+
+
+def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+    """The value of `input`, a constant to every tape."""
+    return stop_gradient(input)
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of `tensor` as a NumPy array, or None where it is not known: of a variable, while tracing."""
+    if hasattr(tensor, "_as_tensor"):
+        return None
+    if not isinstance(tensor, Tensor):
+        return tensor
+    return tensor.numpy() if isinstance(tensor._array, (np.ndarray, np.generic)) else None
+
+
+def register_tensor_conversion_function(
+    base_type: Any, conversion_func: Any, priority: int = 100
+) -> None:
+    """Let objects of the class `base_type` (or of several) be used where a tensor is expected.
+
+    `conversion_func(value, dtype=None, name=None, as_ref=False)` makes the tensor. The class must be
+    one written in Python; the last function registered for it counts, whatever its `priority`.
+    """
+    if not callable(conversion_func):
+        raise TypeError("register_tensor_conversion_function: `conversion_func` must be a function.")
+    types = base_type if isinstance(base_type, tuple) else (base_type,)
+    for each in types:
+        if not isinstance(each, type):
+            raise TypeError(f"register_tensor_conversion_function: {each!r} is not a class.")
+        try:
+            each._as_tensor = lambda value: as_tensor(conversion_func(value, dtype=None, name=None, as_ref=False))
+        except TypeError:
+            raise TypeError(
+                f"register_tensor_conversion_function: {each.__name__} is built in and is converted already."
+            ) from None
