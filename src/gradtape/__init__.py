@@ -55,10 +55,21 @@ from .ops.arithmetic import subtract as subtract
 from .ops.arithmetic import truediv as truediv
 from .ops.arithmetic import truncatediv as truncatediv
 from .ops.arithmetic import truncatemod as truncatemod
+from .ops.bookkeeping import group as group
+from .ops.bookkeeping import inside_function as inside_function
+from .ops.bookkeeping import is_symbolic_tensor as is_symbolic_tensor
+from .ops.bookkeeping import no_op as no_op
+from .ops.bookkeeping import timestamp as timestamp
+from .ops.bookkeeping import tuple as tuple
 from .ops.complex import complex as complex
 from .ops.contraction import einsum as einsum
 from .ops.contraction import matmul as matmul
 from .ops.contraction import tensordot as tensordot
+from .ops.conversion import as_string as as_string
+from .ops.conversion import bitcast as bitcast
+from .ops.conversion import get_static_value as get_static_value
+from .ops.conversion import guarantee_const as guarantee_const
+from .ops.conversion import register_tensor_conversion_function as register_tensor_conversion_function
 from .ops.creation import cast as cast
 from .ops.creation import constant as constant
 from .ops.creation import convert_to_tensor as convert_to_tensor
@@ -76,11 +87,23 @@ from .ops.creation import stop_gradient as stop_gradient
 from .ops.creation import zeros as zeros
 from .ops.creation import zeros_like as zeros_like
 from .ops.cumulative import cumsum as cumsum
+from .ops.debugging import Assert as Assert
+from .ops.debugging import assert_equal as assert_equal
+from .ops.debugging import assert_greater as assert_greater
+from .ops.debugging import assert_less as assert_less
+from .ops.debugging import assert_rank as assert_rank
+from .ops.decomposition import eig as eig
+from .ops.decomposition import eigvals as eigvals
 from .ops.exponential import exp as exp
 from .ops.exponential import sigmoid as sigmoid
 from .ops.indexing import gather as gather
 from .ops.indexing import gather_nd as gather_nd
 from .ops.indexing import scatter_nd as scatter_nd
+from .ops.initializers import constant_initializer as constant_initializer
+from .ops.initializers import ones_initializer as ones_initializer
+from .ops.initializers import random_normal_initializer as random_normal_initializer
+from .ops.initializers import random_uniform_initializer as random_uniform_initializer
+from .ops.initializers import zeros_initializer as zeros_initializer
 from .ops.joining import concat as concat
 from .ops.joining import meshgrid as meshgrid
 from .ops.joining import parallel_stack as parallel_stack
@@ -127,6 +150,8 @@ from .ops.scatter import tensor_scatter_nd_max as tensor_scatter_nd_max
 from .ops.scatter import tensor_scatter_nd_min as tensor_scatter_nd_min
 from .ops.scatter import tensor_scatter_nd_sub as tensor_scatter_nd_sub
 from .ops.scatter import tensor_scatter_nd_update as tensor_scatter_nd_update
+from .ops.segment import dynamic_partition as dynamic_partition
+from .ops.segment import dynamic_stitch as dynamic_stitch
 from .ops.shape import broadcast_dynamic_shape as broadcast_dynamic_shape
 from .ops.shape import broadcast_static_shape as broadcast_static_shape
 from .ops.shape import broadcast_to as broadcast_to
@@ -160,6 +185,18 @@ from .ops.trigonometric import sin as sin
 from .ops.trigonometric import sinh as sinh
 from .ops.trigonometric import tan as tan
 from .ops.trigonometric import tanh as tanh
+from .tape.batching import vectorized_map as vectorized_map
+from .tape.control import case as case
+from .tape.control import cond as cond
+from .tape.control import foldl as foldl
+from .tape.control import foldr as foldr
+from .tape.control import map_fn as map_fn
+from .tape.control import scan as scan
+from .tape.control import switch_case as switch_case
+from .tape.control import while_loop as while_loop
+from .tape.custom import custom_gradient as custom_gradient
+from .tape.custom import grad_pass_through as grad_pass_through
+from .tape.custom import recompute_grad as recompute_grad
 from .tape.gradient_tape import GradientTape as GradientTape
 from .tape.gradient_tape import UnconnectedGradients as UnconnectedGradients
 from .tape.scopes import control_dependencies as control_dependencies
@@ -169,6 +206,12 @@ from .tape.scopes import get_current_name_scope as get_current_name_scope
 from .tape.scopes import get_logger as get_logger
 from .tape.scopes import init_scope as init_scope
 from .tape.scopes import name_scope as name_scope
+from .tape.tensor_array import TensorArray as TensorArray
+from .tape.type_specs import IndexedSlicesSpec as IndexedSlicesSpec
+from .tape.type_specs import TensorArraySpec as TensorArraySpec
+from .tape.type_specs import TensorSpec as TensorSpec
+from .tape.type_specs import TypeSpec as TypeSpec
+from .tape.type_specs import type_spec_from_value as type_spec_from_value
 from .tape.variable import Variable as Variable
 from . import autodiff as autodiff
 from . import bitwise as bitwise
@@ -183,6 +226,7 @@ from . import nn as nn
 from . import random as random
 from . import signal as signal
 from . import image as image
+from . import debugging as debugging
 newaxis = None
 
 

@@ -12,6 +12,10 @@ from .ops.image import rot90 as rot90
 from .ops.image import sobel_edges as sobel_edges
 from .ops.image import total_variation as total_variation
 from .ops.image import transpose as transpose
+from .ops.image_boxes import draw_bounding_boxes as draw_bounding_boxes
+from .ops.image_boxes import non_max_suppression as non_max_suppression
+from .ops.image_boxes import non_max_suppression_overlaps as non_max_suppression_overlaps
+from .ops.image_boxes import non_max_suppression_with_scores as non_max_suppression_with_scores
 from .ops.image_color import adjust_brightness as adjust_brightness
 from .ops.image_color import adjust_contrast as adjust_contrast
 from .ops.image_color import adjust_gamma as adjust_gamma

@@ -90,6 +90,17 @@ from .ops.reduction import reduce_std as reduce_std
 from .ops.reduction import reduce_sum as reduce_sum
 from .ops.reduction import reduce_variance as reduce_variance
 from .ops.reduction import zero_fraction as zero_fraction
+from .ops.segment import segment_max as segment_max
+from .ops.segment import segment_mean as segment_mean
+from .ops.segment import segment_min as segment_min
+from .ops.segment import segment_prod as segment_prod
+from .ops.segment import segment_sum as segment_sum
+from .ops.segment import unsorted_segment_max as unsorted_segment_max
+from .ops.segment import unsorted_segment_mean as unsorted_segment_mean
+from .ops.segment import unsorted_segment_min as unsorted_segment_min
+from .ops.segment import unsorted_segment_prod as unsorted_segment_prod
+from .ops.segment import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
+from .ops.segment import unsorted_segment_sum as unsorted_segment_sum
 from .ops.special import bessel_i0 as bessel_i0
 from .ops.special import bessel_i0e as bessel_i0e
 from .ops.special import bessel_i1 as bessel_i1

@@ -47,6 +47,18 @@ from .ops.nn import weighted_moments as weighted_moments
 from .ops.norm import l2_loss as l2_loss
 from .ops.norm import l2_normalize as l2_normalize
 from .ops.ordering import top_k as top_k
+from .ops.pooling import avg_pool as avg_pool
+from .ops.pooling import avg_pool1d as avg_pool1d
+from .ops.pooling import avg_pool2d as avg_pool2d
+from .ops.pooling import avg_pool3d as avg_pool3d
+from .ops.pooling import fractional_avg_pool as fractional_avg_pool
+from .ops.pooling import fractional_max_pool as fractional_max_pool
+from .ops.pooling import max_pool as max_pool
+from .ops.pooling import max_pool1d as max_pool1d
+from .ops.pooling import max_pool2d as max_pool2d
+from .ops.pooling import max_pool3d as max_pool3d
+from .ops.pooling import max_pool_with_argmax as max_pool_with_argmax
+from .ops.pooling import pool as pool
 from .ops.reduction import zero_fraction as zero_fraction
 from .ops.trigonometric import tanh as tanh
 

@@ -264,6 +264,7 @@ def likeness():
         integers_of("uint8", 4, 5, 3),
         integers_of("uint8", 4, 5, 3),
         order=0,
+        dtypes=SINGLE,
     )
     small = {"filter_size": 4, "filter_sigma": 1.2}
     yield case("image.ssim", call("image.ssim", 1.0, **small), *pair, dtypes=SINGLE)
@@ -276,6 +277,7 @@ def likeness():
         integers_of("uint8", 12, 13, 1),
         integers_of("uint8", 12, 13, 1),
         order=0,
+        dtypes=SINGLE,
     )
     yield case(
         "image.ssim_multiscale",
@@ -292,10 +294,56 @@ def likeness():
     )
 
 
+BOXES = [
+    [0.1, 0.1, 0.6, 0.6], [0.62, 0.55, 0.15, 0.1], [0.5, 0.5, 0.9, 0.95], [-0.2, 0.3, 0.4, 1.3],
+    [0.3, 0.3, 0.3, 0.8], [0.12, 0.1, 0.55, 0.66], [0.8, 0.2, 0.4, 0.1],
+]  # fmt: skip
+SCORES = [0.9, 0.75, 0.6, 0.95, 0.3, 0.9, 0.1]
+
+
+def boxes():
+    for most, overlap, score in [(9, 0.5, -np.inf), (3, 0.5, 0.2), (9, 0.1, 0.5), (0, 0.5, 0.0)]:
+        yield case(
+            f"image.non_max_suppression {most} {overlap} {score}",
+            call("image.non_max_suppression", most, overlap, score),
+            given(BOXES),
+            given(SCORES),
+            dtypes=SINGLE,
+            order=0,
+        )
+        for sigma in (0.0, 0.3):
+            yield case(
+                f"image.non_max_suppression_with_scores {most} {overlap} {score} {sigma}",
+                call("image.non_max_suppression_with_scores", most, overlap, score, sigma),
+                given(BOXES),
+                given(SCORES),
+                dtypes=SINGLE,
+                order=0,
+            )
+    yield case(
+        "image.non_max_suppression_overlaps",
+        call("image.non_max_suppression_overlaps", 4, 0.4),
+        given([[1, 0.5, 0.1], [0.5, 1, 0.3], [0.1, 0.3, 1]]),
+        given([0.5, 0.8, 0.7]),
+        dtypes=SINGLE,
+        order=0,
+    )
+    for channels in (1, 3, 4):
+        for colors in (None, [[0.25, 0.5, 0.75, 1.0], [1.0, 0.0, 0.5, 0.5]]):
+            yield case(
+                f"image.draw_bounding_boxes {channels} {colors is None}",
+                lambda tf, x, b, colors=colors: tf.image.draw_bounding_boxes(x, b, colors),
+                normal(1, 9, 11, channels),
+                given([BOXES[:5]]),
+                dtypes=SINGLE,
+                order=1,
+            )
+
+
 def integers_of(dtype, *shape):
     drawn = integers(0, 255, *shape)
     return type(drawn)(lambda rng: drawn.draw(rng).astype(dtype))
 
 
 def table(seed=0):
-    return [*sizes(), *random_sizes(seed), *crops(), *places(), *colours(), *likeness()]
+    return [*sizes(), *random_sizes(seed), *crops(), *places(), *colours(), *likeness(), *boxes()]

@@ -46,7 +46,7 @@ def as_tensor(value: Any, dtype: Any = None, op: str = "convert_to_tensor") -> T
             f"{op}: the tensor is {value.dtype.name}, and dtype={as_dtype(dtype).name} was asked for. "
             f"Convert it with tf.cast(x, tf.{as_dtype(dtype).name})."
         )
-    return value
+    return value  # type: ignore[no-any-return]
 
 
 def operand(value: Any, partner: np.dtype[Any], op: str) -> Tensor:
@@ -175,9 +175,9 @@ def _strings(value: Any, kinds: set[type], wanted: DType | None, op: str) -> Any
 
 def _encode(array: Any) -> Any:
     """Text as TensorFlow holds it: bytes in UTF-8, in an array of objects."""
-    result = np.empty(array.shape, dtype=object)
-    result.flat = [v.encode() if isinstance(v, str) else bytes(v) for v in array.flat]
-    return result
+    result = np.empty(array.size, dtype=object)
+    result[:] = [v.encode() if isinstance(v, str) else bytes(v) for v in array.flat]
+    return result.reshape(array.shape)
 
 
 def _leaves(value: Any) -> Any:

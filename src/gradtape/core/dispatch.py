@@ -98,7 +98,7 @@ def unary(op: Op) -> Callable[..., Tensor]:
         if type(x) is not Tensor:
             x = as_tensor(x, op=op.name)
             if x._intercept is not None:
-                return x._intercept(op, (x,), _NO_PARAMS)
+                return x._intercept(op, (x,), _NO_PARAMS)  # type: ignore[no-any-return]
         a = x._array
         dtype = a.dtype
         if dtype is not usual and dtype not in allowed:
@@ -142,7 +142,7 @@ def binary(op: Op) -> Callable[..., Tensor]:
             x, y = _operands(op, x, y)
             intercept = x._intercept or y._intercept
             if intercept is not None:
-                return intercept(op, (x, y), _NO_PARAMS)
+                return intercept(op, (x, y), _NO_PARAMS)  # type: ignore[no-any-return]
         a = x._array
         b = y._array
         dtype = a.dtype

@@ -63,13 +63,13 @@ class DType:
 
     def _limits(self) -> Any:
         if self.is_floating:
-            return ml_dtypes.finfo(self.numpy_dtype)
+            return ml_dtypes.finfo(self.numpy_dtype)  # type: ignore[no-untyped-call]
         if self.is_integer:
             return np.iinfo(self.numpy_dtype)
         raise TypeError(f"{self!r} has no smallest and largest value.")
 
     def is_compatible_with(self, other: Any) -> bool:
-        return self == other
+        return bool(self == other)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DType):

@@ -68,13 +68,13 @@ class TensorShape(tuple[Any, ...]):
 
     def merge_with(self, other: Any) -> TensorShape:
         """The shape that knows what either knows."""
-        other = TensorShape(other)
-        self.assert_is_compatible_with(other)
+        second = TensorShape(other)
+        self.assert_is_compatible_with(second)
         if self._unknown:
-            return other
-        if other._unknown:
+            return second
+        if second._unknown:
             return self
-        return TensorShape(a if a is not None else b for a, b in zip(self, other, strict=True))
+        return TensorShape(a if a is not None else b for a, b in zip(self, second, strict=True))
 
     def concatenate(self, other: Any) -> TensorShape:
         other = TensorShape(other)

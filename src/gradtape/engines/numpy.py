@@ -372,5 +372,12 @@ class NumpyEngine(Engine):
         )
         raise InvalidArgumentError(f"check_numerics: {message}: the tensor holds {found}.")
 
+    def bitcast(self, x: Any, dtype: Any) -> Any:
+        """The bits as another dtype: several for one on a new last axis, or one for that axis."""
+        x = np.asarray(x, order="C")
+        if x.itemsize > dtype.itemsize:
+            return x.reshape(*x.shape, 1).view(dtype)
+        return x.view(dtype) if x.itemsize == dtype.itemsize else x.view(dtype).reshape(x.shape[:-1])
+
 
 engine = NumpyEngine(np)

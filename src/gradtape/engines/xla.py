@@ -205,5 +205,8 @@ class XlaEngine(Engine):
         """`x`: a compiled program cannot raise."""
         return x
 
+    def bitcast(self, x: Any, dtype: Any) -> Any:
+        return jax.lax.bitcast_convert_type(x, dtype)
+
 
 engine = XlaEngine(jnp)

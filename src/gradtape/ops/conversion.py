@@ -12,7 +12,7 @@ from ..core.dtypes import as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.tensor import Tensor
 from ._declare import op
-from ._no_gradient import no_gradient
+from ._undifferentiated import undifferentiated
 from ._static import to_tensor
 from .creation import stop_gradient
 
@@ -27,11 +27,7 @@ from .creation import stop_gradient
     ],
 )
 def _bitcast(xp, x, *, dtype):
-    x = xp.asarray(x)
-    ratio = x.dtype.itemsize / dtype.itemsize
-    if ratio > 1:  # a number becomes several: on an axis of its own
-        return xp.bits(x.reshape(*x.shape, 1), dtype)
-    return xp.bits(x, dtype) if ratio == 1 else xp.bits(x, dtype).reshape(x.shape[:-1])
+    return xp.bitcast(x, dtype)
 
 
 @_bitcast.batch
@@ -59,7 +55,7 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
             f"bitcast: from {x.dtype.name} to {wanted.name} the last axis must have size {several}, and "
             f"`input` has shape {x.shape}."
         )
-    return no_gradient(x, _bitcast(x, dtype=wanted.numpy_dtype), name="bitcast")
+    return undifferentiated(x, _bitcast(x, dtype=wanted.numpy_dtype), name="bitcast")
 
 
 def as_string(

@@ -552,9 +552,10 @@ def _eig_vjp(g, x: Spec, out):
     return _eig_cotangent(vectors, middle, x)
 
 
-def _eig_cotangent(vectors: Tensor, middle: Tensor, x: Spec) -> Tensor:
+def _eig_cotangent(vectors: Tensor, middle: Tensor, x: Tensor | Spec) -> Tensor:
     full = _solve(vectors, matmul_adjoint(middle, vectors), adjoint=True)
-    return full if x.dtype.kind == "c" else real(full)
+    dtype = x._array.dtype if isinstance(x, Tensor) else x.dtype
+    return full if dtype in dt.COMPLEX else real(full)
 
 
 @_eig.batch
@@ -587,7 +588,7 @@ def _eigvals(xp, x):
 @_eigvals.vjp("x")
 def _eigvals_vjp(g, x):
     _, vectors = _eig(x)
-    return _eig_cotangent(vectors, diag(g), Spec(x._array.shape, x._array.dtype))
+    return _eig_cotangent(vectors, diag(g), x)
 
 
 @_eigvals.batch

@@ -12,6 +12,7 @@ from ..core.errors import InvalidArgumentError, ShapeError
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
+from ._undifferentiated import undifferentiated
 from ._static import static_axis, static_int, to_tensor
 from .indexing import _gather_adjoint
 from .shape import _transpose
@@ -266,7 +267,8 @@ def unique_with_counts(
     x: Any, out_idx: Any = dt.int32, name: str | None = None
 ) -> UniqueWithCounts:
     """The different elements of the vector `x`, for each of `x` its place, and the counts."""
-    array = np.asarray(to_tensor(x, "unique")._array)
+    x = to_tensor(x, "unique")
+    array = np.asarray(x._array)
     if array.ndim != 1:
         raise ShapeError(f"unique: `x` must be a vector, and has shape {array.shape}.")
     values, first, places, counts = np.unique(
@@ -277,4 +279,5 @@ def unique_with_counts(
     rank[appearance] = np.arange(len(appearance))
     wanted = as_dtype(out_idx).numpy_dtype
     results = values[appearance], rank[places].astype(wanted), counts[appearance].astype(wanted)
-    return UniqueWithCounts(*map(Tensor, results))
+    y, idx, count = map(Tensor, results)
+    return UniqueWithCounts(undifferentiated(x, y, name="unique"), idx, count)

@@ -47,7 +47,7 @@ def _joined(parts: list[Tensor]) -> Tensor:
 
 def _rows_at_once(records: list[Any], target: Tensor) -> int:
     """How many rows fit into the memory limit, by the largest tensor that a rule will look at."""
-    largest = max(1, target._array.nbytes)
+    largest: int = max(1, target._array.nbytes)
     for record in records:
         for saved in record[3]:
             if isinstance(saved, Tensor):
