@@ -185,6 +185,11 @@ from .ops.trigonometric import sin as sin
 from .ops.trigonometric import sinh as sinh
 from .ops.trigonometric import tan as tan
 from .ops.trigonometric import tanh as tanh
+from .ops.windows import batch_to_space as batch_to_space
+from .ops.windows import extract_volume_patches as extract_volume_patches
+from .ops.windows import required_space_to_batch_paddings as required_space_to_batch_paddings
+from .ops.windows import space_to_batch as space_to_batch
+from .ops.windows import space_to_batch_nd as space_to_batch_nd
 from .tape.batching import vectorized_map as vectorized_map
 from .tape.control import case as case
 from .tape.control import cond as cond

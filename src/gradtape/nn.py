@@ -61,6 +61,14 @@ from .ops.pooling import max_pool_with_argmax as max_pool_with_argmax
 from .ops.pooling import pool as pool
 from .ops.reduction import zero_fraction as zero_fraction
 from .ops.trigonometric import tanh as tanh
+from .ops.windows import depth_to_space as depth_to_space
+from .ops.windows import dilation2d as dilation2d
+from .ops.windows import erosion2d as erosion2d
+from .ops.windows import local_response_normalization as local_response_normalization
+from .ops.windows import lrn as lrn
+from .ops.windows import space_to_batch as space_to_batch
+from .ops.windows import space_to_depth as space_to_depth
+from .ops.windows import with_space_to_batch as with_space_to_batch
 
 
 def __getattr__(name: str) -> object:

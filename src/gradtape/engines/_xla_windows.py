@@ -12,7 +12,7 @@ from ._windows import lowest, parts
 
 
 def _taken(x: Any, axis: int, elements: slice) -> Any:
-    return jax.lax.slice_in_dim(x, elements.start, elements.stop, elements.step, axis)
+    return jax.lax.slice_in_dim(x, elements.start, elements.stop, elements.step or 1, axis)
 
 
 def _placed(values: Any, axis: int, where: slice, length: int) -> Any:

@@ -49,7 +49,7 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None =
     depth = result.shape[3]
     if depth not in (1, 3, 4):
         raise ShapeError(f"draw_bounding_boxes: `images` must have 1, 3 or 4 channels. Received: {shapes}.")
-    table = np.array(_COLORS, np.float32)
+    table = np.array(_COLORS if depth > 1 else [[1]], np.float32)
     if colors is not None:
         given = np.asarray(to_tensor(colors, "draw_bounding_boxes")._array)
         if given.ndim != 2 or given.shape[1] < depth:
@@ -57,8 +57,6 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None =
                 f"draw_bounding_boxes: `colors` must be [count, channels]. Received: shape {given.shape}."
             )
         table = given if len(given) else table
-    if depth == 1:
-        table = np.ones_like(table)
     for image, each in zip(result, corners, strict=True):
         for number, box in enumerate(each):
             _draw(image, box, table[number % len(table), :depth])
@@ -185,7 +183,7 @@ def _chosen(
         negative, box, seen = heapq.heappop(waiting)
         common = overlaps(box, np.array(kept[seen:], int))
         if sigma:
-            weights = np.where(common <= limit, np.exp(-0.5 / sigma * common * common), 0)
+            weights = np.exp(-0.5 / sigma * common * common)
             score = -negative * float(weights.prod())
             if score < -negative:
                 if score > least:

@@ -16,7 +16,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.dtypes import as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError, UnimplementedError
-from ..core.spec import Spec
+from ..core.spec import Spec, spec_of
 from ..core.tensor import Tensor
 from ._declare import op
 from ._geometry import Ints, amounts, channels_first, explicit, frozen, per_axis
@@ -55,8 +55,9 @@ def _samples(r, *shapes):
     return result
 
 
-def _zeros(like: Spec) -> Tensor:
-    return Tensor(np.zeros(like.shape, like.dtype))
+def _zeros(like: Spec | Tensor) -> Tensor:
+    spec = spec_of(like._array) if isinstance(like, Tensor) else like
+    return Tensor(np.zeros(spec.shape, spec.dtype))
 
 
 @op(dtypes=dt.REAL, samples=lambda r: _samples(r, "in"))

@@ -19,6 +19,7 @@ import numpy as np
 from ..core import nest
 from ..core.convert import as_tensor
 from ..core.dispatch import listeners, record, recorders
+from ..core.draws import batches
 from ..core.errors import Error, InvalidArgumentError, ShapeError
 from ..core.op import Op
 from ..core.spec import Spec, spec_of
@@ -43,9 +44,10 @@ def vectorized_map(
     tensors = [as_tensor(x, op="vectorized_map") for x in nest.flatten(elems)]
     size = _common_size(tensors)
     try:
-        with Batch(size) as batch:
+        with Batch(size, draws=True) as batch:
             pieces = [x[0] if len(x) == 1 != size else batch.of(x) for x in tensors]
-            return nest.map_structure(batch.joined, fn(nest.pack_sequence_as(elems, pieces)))
+            results = fn(nest.pack_sequence_as(elems, pieces))
+            return nest.map_structure(lambda y: None if y is None else batch.joined(y), results)
     except ValuesNeeded as needed:
         if not fallback_to_while_loop or size == 0:
             raise
@@ -55,7 +57,7 @@ def vectorized_map(
         fn(nest.pack_sequence_as(elems, [x[i if len(x) > 1 else 0] for x in tensors]))
         for i in range(size)
     ]
-    return nest.map_structure(lambda *leaves: stack(leaves), *results)
+    return nest.map_structure(lambda *ys: None if ys[0] is None else stack(ys), *results)
 
 
 def _common_size(tensors: list[Tensor]) -> int:
@@ -78,16 +80,13 @@ def _common_size(tensors: list[Tensor]) -> int:
     return size
 
 
-_innermost: ContextVar[Batch | None] = ContextVar("batch", default=None)
-
-
-def current_batch() -> Batch | None:
-    """The innermost batch that runs in this thread."""
-    return _innermost.get()
+_depth: ContextVar[int] = ContextVar("depth of batches", default=0)
 
 
 class Batch:
     """A block in which the elements of a batch of `size` are computed together.
+
+    With `draws`, random numbers are drawn for each element; else all elements see the same ones.
 
     >>> with Batch(3) as batch:
     ...     x = batch.of(tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
@@ -95,8 +94,9 @@ class Batch:
     (2,) [ 3.  7. 11.]
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, draws: bool = False) -> None:
         self.size = size
+        self.draws = draws
         self.depth = 0
         self.running = False
         self._outside: tuple[Any, ...] = ()  # the recorders that see the batch as one computation
@@ -113,9 +113,10 @@ class Batch:
         return broadcast_to(x, (self.size, *x._array.shape))
 
     def __enter__(self) -> Batch:
-        around = _innermost.get()
-        self.depth = around.depth + 1 if around is not None else 1
-        self._token = _innermost.set(self)
+        self.depth = _depth.get() + 1
+        _depth.set(self.depth)
+        if self.draws:
+            batches.set((*batches.get(), self))
         self._outside = tuple(recorders())
         self.running = True
         return self
@@ -128,7 +129,9 @@ class Batch:
     ) -> None:
         self.running = False
         self._outside = ()
-        _innermost.reset(self._token)
+        _depth.set(self.depth - 1)
+        if self.draws:
+            batches.set(batches.get()[:-1])
 
     def run(self, op: Op, inputs: Any, params: dict[str, Any]) -> Any:
         """The op on all elements, as one op call per element to the recorders that began inside.

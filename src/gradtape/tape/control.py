@@ -212,8 +212,14 @@ def _as_loop_var(value: Any) -> Any:
 
 def _packed(result: Any, loop_vars: Any) -> Any:
     """What a body returned, as the next loop variables, nested as the present ones."""
-    if len(loop_vars) == 1 and (not isinstance(result, (list, tuple)) or len(result) != 1):
-        result = type(loop_vars)([result]) if type(loop_vars) in (list, tuple) else (result,)
+    several = isinstance(result, (list, tuple))
+    if len(loop_vars) == 1 and (not several or len(result) != 1):
+        result = [result] if type(loop_vars) is list else (result,)
+    elif not several:
+        raise InvalidArgumentError(
+            f"while_loop: `body` must return its {len(loop_vars)} loop variables as a list or tuple, and "
+            f"returned {result!r:.200}."
+        )
     try:
         nest.assert_same_structure(list(loop_vars), list(result))
     except (TypeError, ValueError) as error:
@@ -301,7 +307,7 @@ def scan(
     wanted = nest.map_structure(_spec_of, state)
 
     def step(state: Any, element: Any) -> tuple[Any, Any]:
-        new = _fitting(fn(state, element), wanted, "scan", "as the state that it begins with")
+        new = _fitting(fn(state, element), wanted, "scan", "to the dtype of the state that it begins with")
         return new, new
 
     _, results = forms.get().walk(step, state, elems, reverse)
@@ -404,7 +410,7 @@ def _fitting_tensor(spec: TensorSpec, value: Any, op: str, remedy: str) -> Tenso
     y = as_tensor(value, op=op) if known else operand(value, spec.dtype.numpy_dtype, op)
     if y.dtype is not spec.dtype:
         raise DTypeError(
-            f"{op}: `fn` returned {y.dtype.name} where {spec.dtype.name} is expected. Cast what it returns, "
+            f"{op}: `fn` returned {y.dtype.name} where {spec.dtype.name} is expected. Cast what it returns "
             f"{remedy}."
         )
     if not spec.shape.is_compatible_with(y.shape):

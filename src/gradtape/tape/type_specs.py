@@ -77,12 +77,11 @@ class TensorSpec(TypeSpec):
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        if not isinstance(spec_or_value, (TensorSpec, Tensor, Variable)):
-            try:
-                spec_or_value = as_tensor(spec_or_value)
-            except (TypeError, ValueError):
-                return False
-        return self._dtype is spec_or_value.dtype and self._shape.is_compatible_with(spec_or_value.shape)
+        return (
+            isinstance(spec_or_value, (TensorSpec, Tensor, Variable))
+            and self._dtype is spec_or_value.dtype
+            and self._shape.is_compatible_with(spec_or_value.shape)
+        )
 
     def is_subtype_of(self, other: Any) -> bool:
         if not isinstance(other, TensorSpec) or self._dtype is not other._dtype:

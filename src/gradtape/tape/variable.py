@@ -239,7 +239,7 @@ class Variable:
                 f"{op}: the variable {self.name!r} is {self.dtype.name}, and the value is "
                 f"{value.dtype.name}. Cast it: tf.cast(value, tf.{self.dtype.name})."
             )
-        return value._array
+        return _one_array(value, op)
 
     def _fitting(self, value: Any, op: str) -> Any:
         self._as_tensor()
@@ -306,6 +306,16 @@ for _operator in (
     setattr(Variable, f"__{_operator}__", getattr(Tensor, f"__{_operator}__"))
 
 
+def _one_array(tensor: Tensor, op: str) -> Any:
+    """The array of `tensor`, which must have one: a variable has no element for each of a batch."""
+    if tensor._intercept is not None:
+        raise InvalidArgumentError(
+            f"{op}: a variable holds one value, and inside vectorized_map this tensor has one for each "
+            "element. Return it from the function, and assign the result."
+        )
+    return tensor._array
+
+
 def _own_array(value: Any, dtype: Any) -> Any:
     """The array of an initial value: no one else writes to it."""
     if isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
@@ -315,5 +325,5 @@ def _own_array(value: Any, dtype: Any) -> Any:
                 f"Variable: the initial value is {tensor.dtype.name}, and dtype={as_dtype(dtype).name} was "
                 "asked for. Cast it with tf.cast."
             )
-        return tensor._array
+        return _one_array(tensor, "Variable")
     return as_tensor(value, dtype, "Variable")._array
