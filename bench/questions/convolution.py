@@ -109,7 +109,7 @@ def ops_torch(torch: Any, op: str, **case: Any) -> Step:
 
     def channels_first(array: np.ndarray) -> Any:
         moved = array.transpose(0, 3, 1, 2) if array.ndim == 4 else array
-        return torch.from_numpy(np.ascontiguousarray(moved))
+        return torch.from_numpy(moved.copy())
 
     arguments, g = [channels_first(a) for a in arrays], channels_first(cotangent)
     if op == "conv":

@@ -96,6 +96,8 @@ from .ops.decomposition import eig as eig
 from .ops.decomposition import eigvals as eigvals
 from .ops.exponential import exp as exp
 from .ops.exponential import sigmoid as sigmoid
+from .ops.histogram import histogram_fixed_width as histogram_fixed_width
+from .ops.histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
 from .ops.indexing import gather as gather
 from .ops.indexing import gather_nd as gather_nd
 from .ops.indexing import scatter_nd as scatter_nd
@@ -114,6 +116,7 @@ from .ops.joining import split as split
 from .ops.joining import stack as stack
 from .ops.joining import tile as tile
 from .ops.joining import unstack as unstack
+from .ops.linalg import matrix_square_root as matrix_square_root
 from .ops.logic import equal as equal
 from .ops.logic import greater as greater
 from .ops.logic import greater_equal as greater_equal

@@ -3,6 +3,7 @@
 from ._missing import missing_name
 from .ops.image import central_crop as central_crop
 from .ops.image import crop_to_bounding_box as crop_to_bounding_box
+from .ops.image import extract_patches as extract_patches
 from .ops.image import flip_left_right as flip_left_right
 from .ops.image import flip_up_down as flip_up_down
 from .ops.image import image_gradients as image_gradients

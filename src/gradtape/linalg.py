@@ -27,6 +27,14 @@ from .ops.diagonal import tensor_diag_part as tensor_diag_part
 from .ops.diagonal import trace as trace
 from .ops.diagonal import tridiagonal_matmul as tridiagonal_matmul
 from .ops.diagonal import tridiagonal_solve as tridiagonal_solve
+from .ops.linalg import cross as cross
+from .ops.linalg import expm as expm
+from .ops.linalg import logm as logm
+from .ops.linalg import lstsq as lstsq
+from .ops.linalg import matrix_rank as matrix_rank
+from .ops.linalg import normalize as normalize
+from .ops.linalg import pinv as pinv
+from .ops.linalg import sqrtm as sqrtm
 from .ops.linear_systems import cholesky as cholesky
 from .ops.linear_systems import cholesky_solve as cholesky_solve
 from .ops.linear_systems import det as det

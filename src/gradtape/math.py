@@ -57,6 +57,13 @@ from .ops.exponential import softplus as softplus
 from .ops.exponential import xlog1py as xlog1py
 from .ops.exponential import xlogy as xlogy
 from .ops.exponential import zeta as zeta
+from .ops.histogram import approx_max_k as approx_max_k
+from .ops.histogram import approx_min_k as approx_min_k
+from .ops.histogram import bincount as bincount
+from .ops.histogram import confusion_matrix as confusion_matrix
+from .ops.histogram import in_top_k as in_top_k
+from .ops.histogram import is_non_decreasing as is_non_decreasing
+from .ops.histogram import is_strictly_increasing as is_strictly_increasing
 from .ops.logic import equal as equal
 from .ops.logic import greater as greater
 from .ops.logic import greater_equal as greater_equal

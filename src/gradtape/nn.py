@@ -28,6 +28,9 @@ from .ops.convolution import depthwise_conv2d_backprop_input as depthwise_conv2d
 from .ops.convolution import separable_conv2d as separable_conv2d
 from .ops.exponential import sigmoid as sigmoid
 from .ops.exponential import softplus as softplus
+from .ops.histogram import approx_max_k as approx_max_k
+from .ops.histogram import approx_min_k as approx_min_k
+from .ops.histogram import in_top_k as in_top_k
 from .ops.loss import compute_average_loss as compute_average_loss
 from .ops.loss import log_poisson_loss as log_poisson_loss
 from .ops.loss import log_softmax as log_softmax

@@ -1,11 +1,29 @@
 """TensorFlow's `tf.random`."""
 
 from ._missing import missing_name
+from .ops.random import categorical as categorical
+from .ops.random import gamma as gamma
 from .ops.random import normal as normal
+from .ops.random import poisson as poisson
 from .ops.random import set_seed as set_seed
 from .ops.random import shuffle as shuffle
 from .ops.random import truncated_normal as truncated_normal
 from .ops.random import uniform as uniform
+from .ops.random_generator import Generator as Generator
+from .ops.random_generator import create_rng_state as create_rng_state
+from .ops.random_generator import get_global_generator as get_global_generator
+from .ops.random_generator import set_global_generator as set_global_generator
+from .ops.stateless import Algorithm as Algorithm
+from .ops.stateless import fold_in as fold_in
+from .ops.stateless import split as split
+from .ops.stateless import stateless_binomial as stateless_binomial
+from .ops.stateless import stateless_categorical as stateless_categorical
+from .ops.stateless import stateless_gamma as stateless_gamma
+from .ops.stateless import stateless_normal as stateless_normal
+from .ops.stateless import stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal
+from .ops.stateless import stateless_poisson as stateless_poisson
+from .ops.stateless import stateless_truncated_normal as stateless_truncated_normal
+from .ops.stateless import stateless_uniform as stateless_uniform
 
 
 def __getattr__(name: str) -> object:

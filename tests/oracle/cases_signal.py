@@ -7,7 +7,11 @@ CUT = "TensorFlow's gradient fails where fft_length cuts the signal"
 
 
 def complex_transforms():
-    for count, shapes in {"": [(1,), (5,), (2, 4)], "2d": [(3, 4), (2, 1, 3)], "3d": [(2, 3, 2)]}.items():
+    for count, shapes in {
+        "": [(1,), (5,), (2, 4)],
+        "2d": [(3, 4), (2, 1, 3)],
+        "3d": [(2, 3, 2)],
+    }.items():
         for direction in ("fft", "ifft"):
             for shape in shapes:
                 name = f"signal.{direction}{count}"
@@ -24,7 +28,9 @@ def real_transforms():
     for length in (6, 7):
         yield case(f"signal.rfft padded {length}", call("signal.rfft", [length]), normal(2, 5))
     for length in (4, 5):
-        yield case(f"signal.irfft odd or even {length}", call("signal.irfft", [length]), complexes(2, 3))
+        yield case(
+            f"signal.irfft odd or even {length}", call("signal.irfft", [length]), complexes(2, 3)
+        )
     yield case("signal.irfft padded", call("signal.irfft", [9]), complexes(3))
     yield case("signal.irfft one", call("signal.irfft", [1]), complexes(1), order=0)
     yield case("signal.rfft cut", call("signal.rfft", [3]), normal(2, 5), order=0, differs=CUT)
@@ -36,9 +42,7 @@ def real_transforms():
         yield case(f"signal.irfft2d {shape}", call("signal.irfft2d"), complexes(*shape))
     yield case("signal.irfft2d odd", call("signal.irfft2d", [3, 5]), complexes(3, 3))
     yield case("signal.rfft2d padded", call("signal.rfft2d", [4, 6]), normal(3, 5))
-    yield case(
-        "signal.rfft3d", call("signal.rfft3d"), normal(2, 3, 4), agrees=0, differs=LACKING
-    )
+    yield case("signal.rfft3d", call("signal.rfft3d"), normal(2, 3, 4), agrees=0, differs=LACKING)
     yield case(
         "signal.irfft3d", call("signal.irfft3d"), complexes(2, 3, 3), agrees=0, differs=LACKING
     )
@@ -141,7 +145,9 @@ def spectrograms():
     yield case("signal.inverse_mdct plain", call("signal.inverse_mdct", None), normal(3, 4))
     yield case(
         "signal.linear_to_mel_weight_matrix",
-        lambda tf: tf.signal.linear_to_mel_weight_matrix(4, 17, 8000, 80.0, 3600.0, dtype=tf.float64),
+        lambda tf: tf.signal.linear_to_mel_weight_matrix(
+            4, 17, 8000, 80.0, 3600.0, dtype=tf.float64
+        ),
         order=0,
         dtypes=("float64",),
     )

@@ -1,4 +1,4 @@
-"""SPEC I: what cuts the tape. I8 and I9 wait for operations without a gradient."""
+"""SPEC I: what cuts the tape."""
 
 import numpy as np
 import pytest
@@ -123,6 +123,35 @@ def test_I6_also_as_the_target_itself(tf, name):
 def test_I7_sign_is_connected(tf):
     g = grad(tf, tf.sign, tf.constant([-2.0, 0.0, 3.0]))
     same(g, [0.0, 0.0, 0.0])
+
+
+WITHOUT_GRADIENT = {
+    "unique": lambda tf, x: tf.unique(x)[0],
+    "bitcast": lambda tf, x: tf.bitcast(tf.bitcast(x, tf.int32), tf.float32),
+    "bitcast to a float": lambda tf, x: tf.bitcast(x, tf.float16),
+}
+
+
+@pytest.mark.parametrize("name", ["unique", "bitcast to a float"])
+def test_I8_no_gradient_is_a_lookup_error(tf, name):
+    x = tf.constant([1.5, 2.5, 1.5])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = WITHOUT_GRADIENT[name](tf, x) * 2.0
+    with pytest.raises(LookupError):
+        tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("name", WITHOUT_GRADIENT)
+def test_I9_harmless_if_the_target_does_not_depend_on_it(tf, name):
+    x = tf.constant([1.5, 2.5, 1.5])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        unused = WITHOUT_GRADIENT[name](tf, x)
+        y = x * x
+    assert unused is not None
+    same(tape.gradient(y, x), [3.0, 5.0, 3.0])
+    assert grad(tf, lambda x: tf.stop_gradient(WITHOUT_GRADIENT[name](tf, x)), x) is None
 
 
 def test_I10_the_mean_of_normal_samples_has_gradient_one(tf):

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from .helpers import grad, raises, same
+from .helpers import grad, on_gradtape, raises, same
 
 MATRIX = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
 
@@ -123,12 +123,11 @@ def test_M4_an_unconnected_source(tf):
         same(tape.jacobian(y, [v, other], unconnected_gradients=zero)[1], np.zeros((2, 3, 2)))
 
 
-@pytest.mark.gradtape_only
 def test_M4_another_value_is_refused(tf):
     v = tf.Variable([1.0, 2.0])
     with tf.GradientTape() as tape:
         y = v * v
-    with pytest.raises(ValueError, match="nonsense"):
+    with pytest.raises(ValueError, match="nonsense" if on_gradtape(tf) else None):
         tape.jacobian(y, v, unconnected_gradients="nonsense")
 
 

@@ -2,9 +2,9 @@
 
 `recorders()` are the tapes of this thread that listen now. A call runs the kernel of the op on
 the arrays of its inputs; if one of the inputs has a key, each recorder is offered the call and keeps
-a record if it tracks an input. `unary`, `binary` and `nary` make the callable of an op: the first two
+a record if it tracks an input. `unary`, `binary`, `single` and `nary` make the callable of an op: the first two
 are `nary` written out for the ops that eager code calls most (on 16 numbers, `binary` adds
-0.5 µs to NumPy's own 0.35 µs, `nary` 1.2 µs).
+0.5 µs to NumPy's own 0.45 µs, `nary` 1.2 µs); `single` is `nary` for one tensor.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import sys
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -22,8 +21,7 @@ from . import dtypes
 from .convert import as_tensor, operand, promotion
 from .engine import common_engine, engine_of
 from .errors import DTypeError
-from .op import Keep, Op
-from .spec import Spec, spec_of
+from .op import Op, spec_like
 from .tensor import Tensor, new_key
 
 _FLOAT32 = np.dtype(np.float32)
@@ -92,7 +90,7 @@ def unary(op: Op) -> Callable[..., Tensor]:
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
-    keep = keeper(op.plan((True,)))
+    keep = op.keep_for((0,))
 
     def call(x: Any, name: Any = None) -> Tensor:
         if type(x) is not Tensor:
@@ -133,9 +131,7 @@ def binary(op: Op) -> Callable[..., Tensor]:
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
-    keep_for_x = keeper(op.plan((True, False)))
-    keep_for_y = keeper(op.plan((False, True)))
-    keep_for_both = keeper(op.plan((True, True)))
+    keep_for_x, keep_for_y, keep_for_both = map(op.keep_for, [(0,), (1,), (0, 1)])
 
     def call(x: Any, y: Any, name: Any = None) -> Tensor:
         if type(x) is not Tensor or type(y) is not Tensor:
@@ -186,53 +182,55 @@ def binary(op: Op) -> Callable[..., Tensor]:
     return call
 
 
-@cache
-def keeper(plan: tuple[Keep | None, ...]) -> Callable[..., tuple[Any, ...]]:
-    """The function that keeps, of the inputs and the output of an op, what `plan` says, slot by slot.
+def single(op: Op) -> Callable[..., Any]:
+    """The callable of an op of one tensor, with static parameters by keyword."""
+    kernels = op.kernels
+    allowed = op.dtypes
 
-    It is written as text and compiled once for each plan, as those of a named tuple are: deciding anew
-    at each call took half of the time that a record takes.
-    """
-    names = [*(f"x{i}" for i in range(len(plan) - 1)), "out"]
-    terms = {
-        None: "None",
-        Keep.VALUE: "{0}",
-        Keep.SPEC: "spec({0})",
-        Keep.SPEC_IF_BROADCAST: "None if {0}._array.shape == out._array.shape else spec({0})",
-    }
-    kept = [terms[keep].format(name) for name, keep in zip(names, plan, strict=True)]
-    function = eval(f"lambda {', '.join(names)}: ({', '.join(kept)},)", {"spec": _spec})
-    return function  # type: ignore[no-any-return]
+    def call(x: Any, **params: Any) -> Any:
+        if type(x) is not Tensor:
+            x = as_tensor(x, op=op.name)
+            if x._intercept is not None:
+                return x._intercept(op, (x,), params)
+        a = x._array
+        if a.dtype not in allowed:
+            _refuse_dtype(op, x)
+        try:
+            result = kernels[type(a)](a, **params)
+        except Exception as error:
+            result = _rerun(op, (x,), params, error)
+        if type(result) is tuple:
+            out: Any = tuple(map(Tensor, result))
+        else:
+            out = _new(Tensor)
+            out._array = result
+            out._key = None
+        if x._key is not None and op.differentiable and recorders():
+            record(op, (x,), out, params)
+        return out
+
+    return call
 
 
 def nary(op: Op) -> Callable[..., Any]:
     """The callable of any op: tensors by position, static parameters by keyword."""
+    if len(op.arguments) == 1 and not op.variadic:
+        return single(op)
     kernels = op.kernels
-    allowed = op.dtypes
-    alone = op.alike == (0,) and len(op.arguments) == 1 and not op.variadic
 
     def call(*tensors: Any, **params: Any) -> Any:
-        first = tensors[0] if tensors else None
-        if alone and type(first) is Tensor and first._array.dtype in allowed:
-            inputs = tensors
-        else:
-            inputs = _prepare(op, tensors)
-            if inputs is not tensors:
-                for x in inputs:
-                    if x._intercept is not None:
-                        return x._intercept(op, inputs, params)
+        inputs = _prepare(op, tensors)
+        if inputs is not tensors:
+            for x in inputs:
+                if x._intercept is not None:
+                    return x._intercept(op, inputs, params)
         arrays = [x._array for x in inputs]
         try:
             result = kernels[type(arrays[0])](*arrays, **params)
         except Exception as error:
             result = _rerun(op, inputs, params, error)
-        if type(result) is tuple:
-            outputs: Any = tuple(map(Tensor, result))
-        else:
-            outputs = _new(Tensor)
-            outputs._array = result
-            outputs._key = None
-        if op.differentiable:
+        outputs = tuple(map(Tensor, result)) if type(result) is tuple else Tensor(result)
+        if op.differentiable and recorders():
             for x in inputs:
                 if x._key is not None:
                     record(op, inputs, outputs, params)
@@ -242,30 +240,34 @@ def nary(op: Op) -> Callable[..., Any]:
     return call
 
 
-def record(op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
-    """Offer an executed op to the recorders of this thread."""
-    for recorder in recorders():
+def record(op: Op, inputs: Any, outputs: Any, params: dict[str, Any], to: Any = None) -> None:
+    """Offer an executed op to the recorders of this thread, or only to those in `to`."""
+    for recorder in recorders() if to is None else to:
         tracked = recorder.tracked
-        positions = tuple([i for i, x in enumerate(inputs) if x._key in tracked])
-        plan = op.plan_for(positions) if positions else None
-        if plan is None:
+        positions: Any = ()
+        keys: Any = ()
+        for i, x in enumerate(inputs):
+            if x._key in tracked:
+                positions += (i,)
+                keys += ((i, x._key),)
+        keep = op.keep_for(positions) if positions else None
+        if keep is None:
             continue
         if op.variadic:
             fixed = len(op.arguments) - 1
-            saved = keeper(plan)(*inputs[:fixed], tuple(inputs[fixed:]), outputs)
+            saved = keep(*inputs[:fixed], tuple(inputs[fixed:]), outputs)
         else:
-            saved = keeper(plan)(*inputs, outputs)
+            saved = keep(*inputs, outputs)
         out_keys: Any
         if type(outputs) is tuple:
             out_keys = tuple([_track(out, tracked) for out in outputs])
             if saved[-1] is None:
-                saved = (*saved[:-1], _spec(outputs))  # zeros for the outputs that nothing used
+                saved = (*saved[:-1], spec_like(outputs))  # zeros for the outputs that nothing used
         else:
             out_keys = _track(outputs, tracked)
         if recorder.records is None:
             recorder.observe(op, inputs, outputs, params)
         else:
-            keys = tuple([(i, inputs[i]._key) for i in positions])
             recorder.records.append((op, keys, out_keys, saved, params))
 
 
@@ -279,13 +281,9 @@ def _track(out: Tensor, tracked: set[int | None]) -> int:
     return key
 
 
-def _spec(value: Any) -> Any:
-    return tuple(map(_spec, value)) if type(value) is tuple else spec_of(value._array)
-
-
 def _prepare(op: Op, tensors: Any) -> Any:
     """The arguments as tensors, those that must agree in dtype agreeing."""
-    positions = op.alike_of(tensors)
+    positions = op.alike_of(tensors) if op.variadic else op.alike
     dtype = None
     for i in positions:
         x = tensors[i]
@@ -293,10 +291,15 @@ def _prepare(op: Op, tensors: Any) -> Any:
             break
         dtype = x._array.dtype
     else:
-        if (dtype is None or dtype in op.dtypes) and all([type(x) is Tensor for x in tensors]):
-            return tensors
+        if dtype is None or dtype in op.dtypes:
+            for x in tensors:
+                if type(x) is not Tensor:
+                    break
+            else:
+                return tensors
+    names = op.names_of(tensors)
     inputs = list(tensors)
-    matched = _agree(op, [tensors[i] for i in positions], [op.names_of(tensors)[i] for i in positions])
+    matched = _agree(op, [tensors[i] for i in positions], [names[i] for i in positions])
     for i, x in zip(positions, matched, strict=True):
         inputs[i] = x
     return [x if type(x) is Tensor else as_tensor(x, op=op.name) for x in inputs]

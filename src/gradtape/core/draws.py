@@ -6,16 +6,23 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+from .errors import ValuesNeeded
 from .tensor import Tensor
 
 batches: ContextVar[tuple[Any, ...]] = ContextVar("batches", default=())
 """The batches around this line whose elements draw for themselves, outermost first."""
 
 
-def drawn(draw: Callable[[tuple[int, ...]], Any], shape: tuple[int, ...]) -> Tensor:
-    """The tensor of `draw(shape)`, drawn anew for each element of the batches around."""
+def per_element(draw: Callable[[tuple[int, ...]], Any], shape: tuple[int, ...]) -> Tensor:
+    """The tensor of the array `draw(shape)`; inside batches, one drawn for each of their elements."""
     around = batches.get()
     x = Tensor(draw((*(batch.size for batch in around), *shape)))
     for batch in around:
         x = batch.of(x)
     return x
+
+
+def refuse_batches(op: str) -> None:
+    """Raise inside a batch, for a draw that cannot be made for all elements together."""
+    if batches.get():
+        raise ValuesNeeded(f"{op}: each element of a batch draws for itself.")

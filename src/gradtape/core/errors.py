@@ -4,6 +4,7 @@
     └── OpError                                   an op refused its arguments (TensorFlow: errors.OpError)
         ├── InvalidArgumentError(ValueError)      TensorFlow's class for bad values, shapes and dtypes
         │   ├── ShapeError                        shapes do not fit
+        │   ├── ValuesNeeded                      vectorized_map has no one value for what needs one
         │   └── DTypeError(TypeError)             dtypes do not fit
         ├── NotFoundError(LookupError)
         ├── OutOfRangeError(IndexError)
@@ -35,6 +36,10 @@ class InvalidArgumentError(OpError, ValueError):
 
 class ShapeError(InvalidArgumentError):
     """The shapes of the arguments do not fit together."""
+
+
+class ValuesNeeded(InvalidArgumentError):
+    """Python needs one value of what has another for each element of a batch: see vectorized_map."""
 
 
 class DTypeError(InvalidArgumentError, TypeError):

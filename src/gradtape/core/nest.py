@@ -38,7 +38,7 @@ def flatten(structure: Any) -> list[Any]:
 
 def _flatten_into(structure: Any, leaves: list[Any]) -> None:
     for child in _children(structure):
-        if is_nested(child):
+        if _nested_types.get(type(child), True) and is_nested(child):
             _flatten_into(child, leaves)
         else:
             leaves.append(child)
@@ -115,10 +115,13 @@ def pack(structure: Any, leaves: Iterator[Any]) -> Any:
     """The next of `leaves` in the shape of `structure`."""
     if not is_nested(structure):
         return next(leaves)
-    if isinstance(structure, list):
-        return [pack(child, leaves) for child in structure]
-    if isinstance(structure, tuple):
-        children = [pack(child, leaves) for child in structure]
+    if isinstance(structure, (list, tuple)):
+        known = _nested_types.get  # a leaf of a type seen before needs no call
+        children = [
+            pack(child, leaves) if known(type(child), True) else next(leaves) for child in structure
+        ]
+        if isinstance(structure, list):
+            return children
         return type(structure)(*children) if hasattr(structure, "_fields") else tuple(children)
     values = {key: pack(structure[key], leaves) for key in _sorted_keys(structure)}
     in_order = {key: values[key] for key in structure}

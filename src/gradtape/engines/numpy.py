@@ -177,6 +177,11 @@ class NumpyEngine(Engine):
             return x.clip(0, np.inf)
         return np.maximum(x, x.dtype.type(0))
 
+    def relu_grad(self, dy: Any, y: Any) -> Any:
+        """`dy` where `y` is positive, else 0."""
+        mask = y > y.dtype.type(0)  # a Python 0 would take 0.9 µs to convert
+        return dy * (mask if dy.itemsize > 2 else mask.astype(dy.dtype))
+
     def masked(self, x: Any, mask: Any) -> Any:
         """`x` where `mask`, else 0. On the bits: np.where takes four times as long."""
         bits = np.dtype(f"i{x.dtype.itemsize}")
@@ -211,7 +216,28 @@ class NumpyEngine(Engine):
     # The methods of the same names are Python around these: 0.8 µs more for each call.
 
     def sum(self, x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        if x.size > 2**15 and not keepdims and x.dtype.char in "fd" and dtype in (None, x.dtype):
+            if type(axis) is tuple and 0 < len(axis) < x.ndim and axis[-1] == len(axis) - 1:
+                return self._sum_rows(x, len(axis))
         return np.add.reduce(x, axis, dtype, None, keepdims)
+
+    def _sum_rows(self, x: Any, count: int) -> Any:
+        """The sum over the first `count` axes of a large array, several short rows taken as one.
+
+        (32, 32, 32, 32) floats to 32: 0.15 against 0.7 ms, and the error is a fourth.
+        """
+        shape = x.shape[count:]
+        width = math.prod(shape)
+        several = 1024 // max(width, 1)
+        if several < 2 or not x.flags.c_contiguous:
+            return np.add.reduce(x, tuple(range(count)))
+        flat = x.reshape(-1, width)
+        rest = len(flat) % several
+        many = flat[: len(flat) - rest].reshape(-1, several * width)
+        total = np.add.reduce(np.add.reduce(many, 0).reshape(several, width), 0)
+        if rest:
+            total += np.add.reduce(flat[-rest:], 0)
+        return total.reshape(shape)
 
     def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         return np.maximum.reduce(x, axis, None, None, keepdims)
@@ -321,23 +347,25 @@ class NumpyEngine(Engine):
         return _linalg
 
     def apply_map(self, x: Any, map: Any, axis: int) -> Any:
-        """The linear map along `axis`: tap by tap, or as a matrix where it is small or dense."""
+        """The sparse linear map along `axis`, as products of the blocks along its diagonal.
+
+        Bilinear from 32 x 224 x 224 x 3 to half the size: 7 ms; tap by tap with np.take 18.
+        """
         if map.is_selection:
             return x.take(map.indices[0], axis)
-        after = math.prod(x.shape[axis + 1 :])
-        if 4 * len(map.indices) > map.size or map.size < 32:
-            before = math.prod(x.shape[:axis])
+        before, after = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+        shape = (*x.shape[:axis], map.length, *x.shape[axis + 1 :])
+        result = np.empty(shape, x.dtype)
+        if after < 16:  # few channels: a block for each of them, in one matrix
+            rows = x.reshape(before, map.size * after)
+            out = result.reshape(before, map.length * after)
+            for inputs, outputs, block in map.blocks(after, x.dtype):
+                np.matmul(rows[:, inputs], block, out=out[:, outputs])
+        else:
             rows = x.reshape(before, map.size, after)
-            matrix = map.matrix.astype(x.dtype, copy=False)
-            result = rows[..., 0] @ matrix.T if after == 1 else np.matmul(matrix, rows)
-            return result.reshape(*x.shape[:axis], map.length, *x.shape[axis + 1 :])
-        weights = map.weights.astype(x.dtype, copy=False).reshape(*map.weights.shape, *(1,) * (x.ndim - axis - 1))
-        result = x.take(map.indices[0], axis)
-        result *= weights[0]
-        for indices, each in zip(map.indices[1:], weights[1:], strict=True):
-            part = x.take(indices, axis)
-            part *= each
-            result += part
+            out = result.reshape(before, map.length, after)
+            for inputs, outputs, block in map.blocks(1, x.dtype):
+                np.matmul(block.T, rows[:, inputs], out=out[:, outputs])
         return result
 
     def segment_places(self, ids: Any, count: int, op: str) -> Any:

@@ -208,5 +208,8 @@ class XlaEngine(Engine):
     def bitcast(self, x: Any, dtype: Any) -> Any:
         return jax.lax.bitcast_convert_type(x, dtype)
 
+    def relu_grad(self, dy: Any, y: Any) -> Any:
+        return jnp.where(y > 0, dy, jnp.zeros_like(dy))
+
 
 engine = XlaEngine(jnp)

@@ -149,6 +149,9 @@ def _spec(declared: Op) -> Callable[..., Spec]:
 
 
 def _batch(declared: Op) -> Callable[..., Any]:
+    if len(declared.arguments) == 1:
+        return lambda batched, x, **params: declared.call(x, **params)
+
     def batch(batched: set[str], *tensors: Any, **params: Any) -> Any:
         """Line the ranks up behind the batch axis; broadcasting does the rest."""
         named = list(zip(declared.arguments, tensors, strict=True))

@@ -31,7 +31,7 @@ def _relu(xp, x):
 @elementwise(dy=lambda g, y: _relu_grad(g, y), y=0, dtypes=dt.FLOATING)
 def _relu_grad(xp, dy, y):
     """`dy` where `y` is positive, else 0."""
-    return dy * (y > 0).astype(dy.dtype)
+    return xp.relu_grad(dy, y)
 
 
 def relu(features: Any, name: str | None = None) -> Tensor:

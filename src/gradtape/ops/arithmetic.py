@@ -20,6 +20,7 @@ from ._declare import op
 from ._family import conj, elementwise
 from ._static import to_tensor
 from .complex import real_dtype, to_complex
+from .creation import _cast
 from .logic import (
     greater,
     greater_equal,
@@ -238,8 +239,8 @@ def _as_floats(x: Any, y: Any, op_name: str) -> tuple[Tensor, Tensor] | None:
         y = operand(y, dtype, op_name)
     if dtype not in dt.INTEGER or y._array.dtype != dtype:
         return None
-    quotient = np.float32 if dtype.itemsize <= 2 else np.float64
-    return Tensor(x._array.astype(quotient)), Tensor(y._array.astype(quotient))
+    quotient = np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
+    return _cast(x, dtype=quotient), _cast(y, dtype=quotient)
 
 
 @elementwise(

@@ -68,7 +68,7 @@ def _samples(r, which):
     return result
 
 
-@op(dtypes=dt.REAL, samples=lambda r: _samples(r, "out"))
+@op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "out"))
 @widened
 def _convolution(xp, input, filters, *, strides, dilations, padding, groups):
     """The sum of products of `filters` with each window of `input` (without turning it around)."""
@@ -103,7 +103,7 @@ def _convolution_batch(batched, input, filters, *, strides, dilations, padding, 
     return _out_of_last(out, count, 1)
 
 
-@op(dtypes=dt.REAL, samples=lambda r: _samples(r, "input"))
+@op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "input"))
 @widened
 def _convolution_input_gradient(
     xp, y, filters, *, size, strides, dilations, padding, groups
@@ -143,7 +143,7 @@ def _convolution_input_gradient_batch(
     return _out_of_last(out, count, 1)
 
 
-@op(dtypes=dt.REAL, samples=lambda r: _samples(r, "filters"))
+@op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "filters"))
 @widened
 def _convolution_filter_gradient(
     xp, input, y, *, kernel, strides, dilations, padding, groups

@@ -64,7 +64,7 @@ def _diagonals_samples(r):
     ]
 
 
-@op(samples=_diagonals_samples)
+@op(linear="x", samples=_diagonals_samples)
 def _diagonals(xp, x, *, low, high, align):
     """The diagonals `high` to `low`, one below the other, the shorter ones padded with zeros."""
     if low == high:
@@ -104,7 +104,7 @@ def _from_diagonals_samples(r):
     ]
 
 
-@op(samples=_from_diagonals_samples)
+@op(linear="diagonal", samples=_from_diagonals_samples)
 def _from_diagonals(xp, diagonal, *, low, high, align, shape):
     """Zeros with the diagonals set: the adjoint of `diagonals`."""
     rows, columns, valid = _places(*shape, low, high, align)
@@ -163,10 +163,10 @@ def diag(
         )
     shape = _room(x._array.shape[-1], low, high, num_rows, num_cols)
     out = _from_diagonals(x, low=low, high=high, align=align, shape=shape)
-    padding = as_tensor(padding_value, x.dtype, "diag")
-    if not np.any(np.asarray(padding._array)):
+    if type(padding_value) is int and padding_value == 0:
         return out
-    return where(Tensor(_mask(shape, low, high)), out, _constant(padding))
+    padding = _padding("diag", padding_value, x)
+    return where(Tensor(_mask(shape, low, high)), out, padding)
 
 
 def _band(op_name: str, k: Any) -> tuple[int, int]:
@@ -209,9 +209,14 @@ def _mask(shape: tuple[int, int], low: int, high: int) -> Any:
     return (above >= low) & (above <= high)
 
 
-def _constant(x: Tensor) -> Tensor:
-    """`x`, cut from tapes: a padding has no gradient."""
-    return Tensor(x._array)
+def _padding(op_name: str, value: Any, x: Tensor) -> Tensor:
+    """The padding in the dtype of `x`, cut from tapes: it has no gradient."""
+    padding = as_tensor(value, x.dtype, op_name)
+    if padding.ndim:
+        raise ShapeError(
+            f"{op_name}: `padding_value` must be a scalar, and has shape {tuple(padding.shape)}."
+        )
+    return Tensor(padding._array)
 
 
 def diag_part(
@@ -227,11 +232,10 @@ def diag_part(
     x = to_tensor(input, "diag_part")
     low, high = _checked_band("diag_part", x, k, align)
     out = _diagonals(x, low=low, high=high, align=align)
-    padding = as_tensor(padding_value, x.dtype, "diag_part")
-    if low == high or not np.any(np.asarray(padding._array)):
+    if low == high or (type(padding_value) is int and padding_value == 0):
         return out
     valid = _places(*x._array.shape[-2:], low, high, align).valid
-    return where(Tensor(valid), out, _constant(padding))
+    return where(Tensor(valid), out, _padding("diag_part", padding_value, x))
 
 
 def _checked_band(op_name: str, x: Tensor, k: Any, align: str) -> tuple[int, int]:
@@ -300,6 +304,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
 
 
 @op(
+    linear="x",
     samples=lambda r: [
         ([r.normal(size=(2, 3, 4))], {"lower": 1, "upper": 0}),
         ([r.normal(size=(3, 3))], {"lower": -1, "upper": 1}),
@@ -367,7 +372,7 @@ def _tridiagonal_samples(r):
     ]
 
 
-@op(dtypes=LAPACK, samples=_tridiagonal_samples)
+@op(dtypes=LAPACK, linear="rhs", samples=_tridiagonal_samples)
 def _tridiagonal_solve(xp, diagonals, rhs):
     """Solutions with matrices given by their diagonals above, on and below the main one."""
     if diagonals.ndim < 2 or rhs.ndim < 2:
@@ -556,7 +561,7 @@ def _banded_samples(r):
     ]
 
 
-@op(dtypes=LAPACK, samples=_banded_samples)
+@op(dtypes=LAPACK, linear="rhs", samples=_banded_samples)
 def _banded_triangular_solve(xp, bands, rhs, *, lower, adjoint):
     return xp.matrices.banded_solve(bands, rhs, lower=lower, adjoint=adjoint)
 

@@ -15,20 +15,23 @@ from .joining import _reverse, stack
 from .reduction import reduce_sum
 from .shape import _transpose
 from .slicing import _getitem, _pad, pad
+from .windows import extract_patches as _extract_patches
 
 ALL = slice(None)
+
+extract_patches = _extract_patches
 
 
 def flip_left_right(image: Any) -> Tensor:
     """`image`, or each of a batch of images, mirrored along its width."""
     x = _checked(image, "flip_left_right")
-    return _reverse(x, axis=(x.ndim - 2,))  # type: ignore[no-any-return]
+    return _reverse(x, axis=(x.ndim - 2,))
 
 
 def flip_up_down(image: Any) -> Tensor:
     """`image`, or each of a batch of images, mirrored along its height."""
     x = _checked(image, "flip_up_down")
-    return _reverse(x, axis=(x.ndim - 3,))  # type: ignore[no-any-return]
+    return _reverse(x, axis=(x.ndim - 3,))
 
 
 def _checked(image: Any, op_name: str) -> Tensor:
@@ -41,7 +44,7 @@ def _checked(image: Any, op_name: str) -> Tensor:
 def transpose(image: Any, name: str | None = None) -> Tensor:
     """`image`, or each of a batch of images, with height and width exchanged."""
     x = _checked(image, "transpose")
-    return _transpose(x, perm=(1, 0, 2) if x.ndim == 3 else (0, 2, 1, 3))  # type: ignore[no-any-return]
+    return _transpose(x, perm=(1, 0, 2) if x.ndim == 3 else (0, 2, 1, 3))
 
 
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
@@ -54,8 +57,8 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
     if turns == 1:
         return transpose(_reverse(x, axis=(rows + 1,)))
     if turns == 2:
-        return _reverse(x, axis=(rows, rows + 1))  # type: ignore[no-any-return]
-    return _reverse(transpose(x), axis=(rows + 1,))  # type: ignore[no-any-return]
+        return _reverse(x, axis=(rows, rows + 1))
+    return _reverse(transpose(x), axis=(rows + 1,))
 
 
 def central_crop(image: Any, central_fraction: Any) -> Tensor:
@@ -73,7 +76,7 @@ def central_crop(image: Any, central_fraction: Any) -> Tensor:
         size = x._array.shape[axis]
         start = int((size - size * fraction) / 2)
         key[axis] = slice(start, size - start)
-    return _getitem(x, key=tuple(key))  # type: ignore[no-any-return]
+    return _getitem(x, key=tuple(key))
 
 
 def crop_to_bounding_box(
@@ -88,7 +91,8 @@ def crop_to_bounding_box(
     ):
         if target < 1 or offset + target > size:
             raise InvalidArgumentError(
-                f"{op_name}: `target_{name}` must be positive and `offset_{name}` + `target_{name}` at "
+                f"{op_name}: `target_{name}` must be positive and `offset_{name}` + "
+                f"`target_{name}` at "
                 f"most the {name} of the image, {size}. Received: {offset} + {target}."
             )
         key.append(slice(offset, offset + target))
@@ -107,7 +111,8 @@ def pad_to_bounding_box(
     ):
         if offset + size > target:
             raise InvalidArgumentError(
-                f"{op_name}: `target_{name}` must be at least `offset_{name}` plus the {name} of the "
+                f"{op_name}: `target_{name}` must be at least `offset_{name}` plus the {name} of "
+                f"the "
                 f"image. Received: target {target}, offset {offset}, {name} {size}."
             )
         pairs.append((offset, target - offset - size))
@@ -116,7 +121,12 @@ def pad_to_bounding_box(
 
 
 def _sides(
-    x: Tensor, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any, op_name: str
+    x: Tensor,
+    offset_height: Any,
+    offset_width: Any,
+    target_height: Any,
+    target_width: Any,
+    op_name: str,
 ) -> list[tuple[str, int, int, int]]:
     """For height and width: name, offset, target and size, the offset being checked."""
     sides = []
@@ -138,7 +148,9 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     for axis, (name, target) in enumerate((("height", target_height), ("width", target_width)), 1):
         wanted, size = static_int(target, op_name, f"target_{name}"), x._array.shape[axis]
         if wanted < 1:
-            raise InvalidArgumentError(f"{op_name}: `target_{name}` must be positive, and is {wanted}.")
+            raise InvalidArgumentError(
+                f"{op_name}: `target_{name}` must be positive, and is {wanted}."
+            )
         start, before = max((size - wanted) // 2, 0), max((wanted - size) // 2, 0)
         crop.append(slice(start, start + min(wanted, size)))
         pairs.append((before, max(wanted - size - before, 0)))
@@ -166,7 +178,8 @@ def _batch_only(image: Any, op_name: str) -> Tensor:
     x = to_tensor(image, op_name)
     if x.ndim != 4 or 0 in x._array.shape[1:]:
         raise ShapeError(
-            f"{op_name}: `image` must be a batch of images [n, height, width, channels], not empty. "
+            f"{op_name}: `image` must be a batch of images [n, height, width, channels], not "
+            f"empty. "
             f"Received: shape {tuple(x.shape)}."
         )
     return x
@@ -184,7 +197,7 @@ def sobel_edges(image: Any) -> Tensor:
 
 
 def _part(x: Tensor, axis: int, start: int, stop: int | None) -> Tensor:
-    return _getitem(x, key=(*(ALL,) * axis, slice(start, stop)))  # type: ignore[no-any-return]
+    return _getitem(x, key=(*(ALL,) * axis, slice(start, stop)))
 
 
 def _slope(x: Tensor, axis: int) -> Tensor:

@@ -48,13 +48,16 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None =
         )
     depth = result.shape[3]
     if depth not in (1, 3, 4):
-        raise ShapeError(f"draw_bounding_boxes: `images` must have 1, 3 or 4 channels. Received: {shapes}.")
+        raise ShapeError(
+            f"draw_bounding_boxes: `images` must have 1, 3 or 4 channels. Received: {shapes}."
+        )
     table = np.array(_COLORS if depth > 1 else [[1]], np.float32)
     if colors is not None:
         given = np.asarray(to_tensor(colors, "draw_bounding_boxes")._array)
         if given.ndim != 2 or given.shape[1] < depth:
             raise ShapeError(
-                f"draw_bounding_boxes: `colors` must be [count, channels]. Received: shape {given.shape}."
+                f"draw_bounding_boxes: `colors` must be [count, channels]. Received: shape "
+                f"{given.shape}."
             )
         table = given if len(given) else table
     for image, each in zip(result, corners, strict=True):
@@ -165,7 +168,8 @@ def _chosen(
     given = np.asarray(to_tensor(scores, op_name)._array)
     if given.shape != (count,):
         raise ShapeError(
-            f"{op_name}: there must be one entry of `scores` for each of the {count} boxes. Received: "
+            f"{op_name}: there must be one entry of `scores` for each of the {count} boxes. "
+            f"Received: "
             f"shape {given.shape}."
         )
     most = static_int(max_output_size, op_name, "max_output_size")

@@ -1,4 +1,4 @@
-"""Colours: conversions between colour spaces and dtypes, adjustments of brightness, hue and the like."""
+"""Colours: conversions between colour spaces and dtypes, adjustments of brightness, hue, ..."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.dtypes import as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.tensor import Tensor
 from ._declare import op
-from ._reduction import HALVES, widened
+from ._reduction import widened
 from ._static import to_tensor
 from .arithmetic import abs as absolute
 from .arithmetic import (
@@ -21,7 +21,6 @@ from .arithmetic import (
     floormod,
     maximum,
     minimum,
-    multiply,
     pow,
     reciprocal_no_nan,
 )
@@ -35,14 +34,19 @@ from .shape import expand_dims
 _THREE = "the last axis must hold 3 channels"
 
 
-def _image(value: Any, op_name: str, name: str, channels: int | None = None, rank: int = 1) -> Tensor:
+def _image(
+    value: Any, op_name: str, name: str, channels: int | None = None, rank: int = 1
+) -> Tensor:
     x = to_tensor(value, op_name)
     shape = tuple(x._array.shape)
     if len(shape) < rank:
-        raise ShapeError(f"{op_name}: `{name}` must have rank {rank} or more, and has shape {shape}.")
+        raise ShapeError(
+            f"{op_name}: `{name}` must have rank {rank} or more, and has shape {shape}."
+        )
     if channels is not None and shape[-1] != channels:
         raise ShapeError(
-            f"{op_name}: the last axis of `{name}` must have size {channels}. Received: shape {shape}."
+            f"{op_name}: the last axis of `{name}` must have size {channels}. Received: shape "
+            f"{shape}."
         )
     return x
 
@@ -50,7 +54,9 @@ def _image(value: Any, op_name: str, name: str, channels: int | None = None, ran
 # Dtypes
 
 
-def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
+def convert_image_dtype(
+    image: Any, dtype: Any, saturate: bool = False, name: str | None = None
+) -> Tensor:
     """`image` as `dtype`: floats are in [0, 1), integers from 0 to the largest of their dtype.
 
     `saturate` clips what does not fit. A conversion to integers passes no gradient.
@@ -160,8 +166,9 @@ def _hue_samples(r: np.random.Generator) -> list[Any]:
 def _hue(xp, images):
     """The hue of each pixel in [0, 6): 0 red, 2 green, 4 blue, and 0 for gray."""
     red, green, blue = images[..., 0], images[..., 1], images[..., 2]
-    high = images.max(-1)
-    spread = high - images.min(-1)
+    # NumPy takes six times as long for the maximum over a last axis of three.
+    high = xp.maximum(xp.maximum(red, green), blue)
+    spread = high - xp.minimum(xp.minimum(red, green), blue)
     inverse = 1 / xp.where(spread > 0, spread, 1)
     hue = xp.where(
         red == high,
@@ -191,7 +198,7 @@ def _hue_batch(batched, images):
 
 @op(nondiff="all", samples=_hue_samples)
 def _extremes(xp, images):
-    """One for the largest and for the smallest channel: red first among the large, blue among the small."""
+    """One for the largest channel (of equals, red) and one for the smallest (of equals, blue)."""
     red, green, blue = images[..., 0], images[..., 1], images[..., 2]
     red_high = (red >= green) & (red >= blue)
     green_high = (green > red) & (green >= blue)
@@ -324,12 +331,16 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
 
 
 def per_image_standardization(image: Any) -> Tensor:
-    """Each image less its mean, over its standard deviation (at least that of 1 pixel), as float32."""
+    """Each image less its mean, over its standard deviation, as float32.
+
+    That is at least `1 / sqrt(n)` for `n` elements, so a flat image becomes zero.
+    """
     x = cast(_image(image, "per_image_standardization", "image", rank=3), dt.float32)
     shape = x._array.shape[-3:]
     if 0 in shape:
         raise ShapeError(
-            f"per_image_standardization: `image` must not be empty. Received: shape {tuple(x.shape)}."
+            f"per_image_standardization: `image` must not be empty. Received: shape "
+            f"{tuple(x.shape)}."
         )
     axes = (x.ndim - 3, x.ndim - 2, x.ndim - 1)
     least = Tensor(np.float32(1 / np.sqrt(np.prod(shape))))

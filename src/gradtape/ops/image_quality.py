@@ -34,7 +34,8 @@ def _pair(a: Any, b: Any, max_val: Any, names: tuple[str, str], op_name: str) ->
         fits = all(m == n or 1 in (m, n) for m, n in ends)
     if not fits:
         raise ShapeError(
-            f"{op_name}: `{names[0]}` and `{names[1]}` must be images [..., height, width, channels] of "
+            f"{op_name}: `{names[0]}` and `{names[1]}` must be images [..., height, width, "
+            f"channels] of "
             f"one size. Received: shapes {shapes[0]} and {shapes[1]}."
         )
     largest = convert_image_dtype(cast(max_val, x.dtype), dt.float32)
@@ -67,13 +68,22 @@ def _halving(size: int) -> AxisMap:
 
 
 def _similarity(
-    x: Tensor, y: Tensor, largest: Tensor, filter_size: int, filter_sigma: float, k1: float, k2: float
+    x: Tensor,
+    y: Tensor,
+    largest: Tensor,
+    filter_size: int,
+    filter_sigma: float,
+    k1: float,
+    k2: float,
 ) -> tuple[Tensor, Tensor]:
     """Luminance times contrast and structure, and the latter alone, at each place."""
     height, width = x._array.shape[-3:-1]
 
     def blurred(image: Tensor) -> Tensor:
-        maps = _gaussian(height, filter_size, filter_sigma), _gaussian(width, filter_size, filter_sigma)
+        maps = (
+            _gaussian(height, filter_size, filter_sigma),
+            _gaussian(width, filter_size, filter_sigma),
+        )
         return along_axes(image, maps, (image.ndim - 3, image.ndim - 2))
 
     c1, c2 = square(largest * k1), square(largest * k2)
@@ -81,18 +91,23 @@ def _similarity(
     product = mean_x * mean_y * 2
     squares = square(mean_x) + square(mean_y)
     luminance = (product + c1) / (squares + c1)
-    structure = (blurred(x * y) * 2 - product + c2) / (blurred(square(x) + square(y)) - squares + c2)
+    structure = (blurred(x * y) * 2 - product + c2) / (
+        blurred(square(x) + square(y)) - squares + c2
+    )
     return luminance * structure, structure
 
 
-def _check_filter(x: Tensor, filter_size: Any, filter_sigma: Any, op_name: str) -> tuple[int, float]:
+def _check_filter(
+    x: Tensor, filter_size: Any, filter_sigma: Any, op_name: str
+) -> tuple[int, float]:
     width = static_int(filter_size, op_name, "filter_size")
     sigma = float(filter_sigma)
     if sigma <= 0:
         raise InvalidArgumentError(f"{op_name}: `filter_sigma` must be positive, and is {sigma}.")
     if not 1 <= width <= min(x._array.shape[-3:-1]):
         raise InvalidArgumentError(
-            f"{op_name}: the filter, {width} wide, must not be larger than the image, whose shape is "
+            f"{op_name}: the filter, {width} wide, must not be larger than the image, whose shape "
+            f"is "
             f"{tuple(x.shape)}; give a smaller `filter_size`."
         )
     return width, sigma
@@ -108,7 +123,7 @@ def ssim(
     k2: float = 0.03,
     return_index_map: bool = False,
 ) -> Tensor:
-    """The structural similarity of two images, 1 for equal ones: for each image, or at each place."""
+    """The structural similarity of two images, 1 for equal ones: as a whole, or at each place."""
     x, y, largest = _pair(img1, img2, max_val, ("img1", "img2"), "ssim")
     width, sigma = _check_filter(x, filter_size, filter_sigma, "ssim")
     values, _ = _similarity(x, y, largest, width, sigma, k1, k2)

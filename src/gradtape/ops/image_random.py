@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import InvalidArgumentError, ShapeError
+from ..core.errors import InvalidArgumentError
 from ..core.tensor import Tensor
 from ._static import static_ints, to_tensor
 from .image import flip_left_right, flip_up_down
@@ -16,14 +16,7 @@ from .image_resize import image_batch
 from .logic import where
 from .random import generator_for
 from .slicing import slice as slice_
-
-
-def _from_seed(seed: Any, op_name: str) -> np.random.Generator:
-    """The draws that belong to the seed of a stateless function, two integers."""
-    parts = static_ints(seed, op_name, "seed")
-    if len(parts) != 2:
-        raise ShapeError(f"{op_name}: `seed` must be two integers, not {list(parts)}.")
-    return np.random.default_rng([part % 2**64 for part in parts])
+from .stateless import _random
 
 
 def _between(random: np.random.Generator, low: float, high: float) -> Any:
@@ -50,54 +43,58 @@ def _range(lower: Any, upper: Any, op_name: str) -> tuple[float, float]:
 def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
     """`adjust_brightness` by a number drawn from [-max_delta, max_delta)."""
     spread = _spread(max_delta, np.inf, "random_brightness")
-    return adjust_brightness(image, _between(generator_for(seed), -spread, spread))
+    return adjust_brightness(
+        image, _between(generator_for(seed, "random_brightness"), -spread, spread)
+    )
 
 
 def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Tensor:
     """`random_brightness`, the draw depending on `seed` (two integers) alone."""
     spread = _spread(max_delta, np.inf, "stateless_random_brightness")
-    random = _from_seed(seed, "stateless_random_brightness")
+    random = _random(seed, "stateless_random_brightness")
     return adjust_brightness(image, _between(random, -spread, spread))
 
 
 def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
     """`adjust_contrast` by a factor drawn from [lower, upper)."""
     low, high = _range(lower, upper, "random_contrast")
-    return adjust_contrast(image, _between(generator_for(seed), low, high))
+    return adjust_contrast(image, _between(generator_for(seed, "random_contrast"), low, high))
 
 
 def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Tensor:
     """`random_contrast`, the draw depending on `seed` (two integers) alone."""
     low, high = _range(lower, upper, "stateless_random_contrast")
-    return adjust_contrast(image, _between(_from_seed(seed, "stateless_random_contrast"), low, high))
+    return adjust_contrast(image, _between(_random(seed, "stateless_random_contrast"), low, high))
 
 
 def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
     """`adjust_saturation` by a factor drawn from [lower, upper)."""
     low, high = _range(lower, upper, "random_saturation")
-    return adjust_saturation(image, _between(generator_for(seed), low, high))
+    return adjust_saturation(image, _between(generator_for(seed, "random_saturation"), low, high))
 
 
 def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
     """`random_saturation`, the draw depending on `seed` (two integers) alone."""
     low, high = _range(lower, upper, "stateless_random_saturation")
-    random = _from_seed(seed, "stateless_random_saturation")
+    random = _random(seed, "stateless_random_saturation")
     return adjust_saturation(image, _between(random, low, high))
 
 
 def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
     """`adjust_hue` by a turn drawn from [-max_delta, max_delta), at most 0.5."""
     spread = _spread(max_delta, 0.5, "random_hue")
-    return adjust_hue(image, _between(generator_for(seed), -spread, spread))
+    return adjust_hue(image, _between(generator_for(seed, "random_hue"), -spread, spread))
 
 
 def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
     """`random_hue`, the draw depending on `seed` (two integers) alone."""
     spread = _spread(max_delta, 0.5, "stateless_random_hue")
-    return adjust_hue(image, _between(_from_seed(seed, "stateless_random_hue"), -spread, spread))
+    return adjust_hue(image, _between(_random(seed, "stateless_random_hue"), -spread, spread))
 
 
-def _flipped(image: Any, flip: Callable[[Any], Tensor], random: np.random.Generator, op_name: str) -> Tensor:
+def _flipped(
+    image: Any, flip: Callable[[Any], Tensor], random: np.random.Generator, op_name: str
+) -> Tensor:
     """`image` or its mirror image, with even chances, for each image of a batch by itself."""
     x = to_tensor(image, op_name)
     image_batch(x, op_name)
@@ -109,34 +106,41 @@ def _flipped(image: Any, flip: Callable[[Any], Tensor], random: np.random.Genera
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
     """`flip_left_right` with probability 1/2, drawn for each image of a batch."""
-    return _flipped(image, flip_left_right, generator_for(seed), "random_flip_left_right")
+    return _flipped(
+        image,
+        flip_left_right,
+        generator_for(seed, "random_flip_left_right"),
+        "random_flip_left_right",
+    )
 
 
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
     """`random_flip_left_right`, the draws depending on `seed` (two integers) alone."""
     op_name = "stateless_random_flip_left_right"
-    return _flipped(image, flip_left_right, _from_seed(seed, op_name), op_name)
+    return _flipped(image, flip_left_right, _random(seed, op_name), op_name)
 
 
 def random_flip_up_down(image: Any, seed: Any = None) -> Tensor:
     """`flip_up_down` with probability 1/2, drawn for each image of a batch."""
-    return _flipped(image, flip_up_down, generator_for(seed), "random_flip_up_down")
+    return _flipped(
+        image, flip_up_down, generator_for(seed, "random_flip_up_down"), "random_flip_up_down"
+    )
 
 
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
     """`random_flip_up_down`, the draws depending on `seed` (two integers) alone."""
     op_name = "stateless_random_flip_up_down"
-    return _flipped(image, flip_up_down, _from_seed(seed, op_name), op_name)
+    return _flipped(image, flip_up_down, _random(seed, op_name), op_name)
 
 
 def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Tensor:
     """A part of shape `size` of `value`, at a random place."""
-    return _cropped(value, size, generator_for(seed), "random_crop")
+    return _cropped(value, size, generator_for(seed, "random_crop"), "random_crop")
 
 
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
     """`random_crop`, the place depending on `seed` (two integers) alone."""
-    return _cropped(value, size, _from_seed(seed, "stateless_random_crop"), "stateless_random_crop")
+    return _cropped(value, size, _random(seed, "stateless_random_crop"), "stateless_random_crop")
 
 
 def _cropped(value: Any, size: Any, random: np.random.Generator, op_name: str) -> Tensor:

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes as dt
-from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
-from ..core.spec import Spec
+from ..core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from ..core.tensor import Tensor
 from ._declare import op
 from ._reduction import widened
 from ._static import static_int, static_ints, to_tensor
-from .arithmetic import floor, rint
+from .arithmetic import floor
 from .creation import cast, stop_gradient
 from .indexing import gather
 from .logic import where
@@ -27,12 +26,13 @@ from .slicing import _pad
 
 
 class AxisMap:
-    """A linear map along one axis: output i is the sum over t of weights[t, i] * input[indices[t, i]]."""
+    """A linear map along one axis: output i is the sum of weights[:, i] * input[indices[:, i]]."""
 
     def __init__(self, indices: Any, weights: Any, size: int) -> None:
         self.indices = np.asarray(indices, np.intp)
         self.weights = np.asarray(weights)
         self.size = size  # of the input
+        self._blocks: dict[Any, Any] = {}
 
     @property
     def length(self) -> int:
@@ -48,6 +48,31 @@ class AxisMap:
         matrix = np.zeros((self.length, self.size), self.weights.dtype)
         np.add.at(matrix, (np.arange(self.length), self.indices), self.weights)
         return matrix
+
+    def blocks(self, channels: int, dtype: Any) -> list[Any]:
+        """The matrix, transposed, in blocks (inputs, outputs, block) of some outputs each.
+
+        It acts on pixels that are `channels` elements wide.
+        """
+        found = self._blocks.get((channels, dtype))
+        if found is None:
+            step = max(4, 24 // channels)
+            starts = range(0, self.length, step)
+            found = [self._block(i, min(i + step, self.length), channels, dtype) for i in starts]
+            self._blocks[channels, dtype] = found
+        return found
+
+    def _block(self, first: int, last: int, channels: int, dtype: Any) -> Any:
+        used = self.indices[:, first:last][self.weights[:, first:last] != 0]
+        low, high = (int(used.min()), int(used.max()) + 1) if used.size else (0, 0)
+        part = np.zeros((high - low, last - first), dtype)
+        outputs = np.broadcast_to(np.arange(last - first), (len(self.indices), last - first))
+        kept = self.weights[:, first:last] != 0
+        np.add.at(part, (used - low, outputs[kept]), self.weights[:, first:last][kept])
+        if channels > 1:
+            part = np.kron(part, np.eye(channels, dtype=dtype))
+        inputs = slice(low * channels, high * channels)
+        return inputs, slice(first * channels, last * channels), part
 
     @cached_property
     def adjoint(self) -> AxisMap:
@@ -80,7 +105,7 @@ def _map_samples(r: np.random.Generator) -> list[Any]:
     ]
 
 
-@op(dtypes=dt.REAL, samples=_map_samples)
+@op(linear="x", dtypes=dt.REAL, samples=_map_samples)
 @widened
 def _along_axis(xp, x, *, map, axis):
     """`map` applied to `x` along `axis`."""
@@ -346,8 +371,8 @@ def crop_and_resize(
     """Crops of the batch `image`, all resized to `crop_size` (height, width), as float32.
 
     Box i, `boxes[i] = [y1, x1, y2, x2]` with 0 and 1 the first and last pixel, is cut from image
-    `box_indices[i]`. What lies outside of it is `extrapolation_value`. Differentiable in `image` and
-    `boxes`; as in TensorFlow, "nearest" uses the slope of "bilinear" for `boxes`.
+    `box_indices[i]`. What lies outside of it is `extrapolation_value`. Differentiable in `image`
+    and `boxes`; as in TensorFlow, "nearest" uses the slope of "bilinear" for `boxes`.
     """
     op_name = "crop_and_resize"
     x = to_tensor(image, op_name)
@@ -366,11 +391,16 @@ def crop_and_resize(
     if method == "bilinear":
         values = _sampled(pixels, numbers, ys, xs)
     else:
-        values = _picked(pixels, numbers, floor(stop_gradient(ys) + 0.5), floor(stop_gradient(xs) + 0.5))
+        values = _picked(
+            pixels, numbers, floor(stop_gradient(ys) + 0.5), floor(stop_gradient(xs) + 0.5)
+        )
         if boxes._key is not None:
             slope = _sampled(stop_gradient(pixels), numbers, ys, xs)
             values = values + (slope - stop_gradient(slope))
-    inside = _inside(ys, x._array.shape[1])[:, :, None, None] & _inside(xs, x._array.shape[2])[:, None, :, None]
+    inside = (
+        _inside(ys, x._array.shape[1])[:, :, None, None]
+        & _inside(xs, x._array.shape[2])[:, None, :, None]
+    )
     return where(inside, values, float(extrapolation_value))
 
 
@@ -393,10 +423,23 @@ def _check_crop(x: Tensor, boxes: Tensor, numbers: Tensor) -> None:
         )
     if tuple(numbers._array.shape) != (boxes._array.shape[0],):
         raise ShapeError(
-            f"crop_and_resize: there must be one entry of `box_indices` for each box. Received: {shapes}."
+            f"crop_and_resize: there must be one entry of `box_indices` for each box. Received: "
+            f"{shapes}."
         )
     if boxes._array.dtype != np.float32:
         raise DTypeError(f"crop_and_resize: `boxes` must be float32, and are {boxes.dtype.name}.")
+    if numbers._array.dtype not in dt.INTEGER:
+        raise DTypeError(
+            f"crop_and_resize: `box_indices` must be integers, and are {numbers.dtype.name}."
+        )
+    if isinstance(numbers._array, np.ndarray) and numbers._array.size:
+        low, high = numbers._array.min(), numbers._array.max()
+        if low < 0 or high >= x._array.shape[0]:
+            raise OutOfRangeError(
+                f"crop_and_resize: `box_indices` must lie in [0, {x._array.shape[0]}), the number "
+                f"of "
+                f"images, and go from {low} to {high}."
+            )
 
 
 def _positions(low: Tensor, high: Tensor, size: int, count: int) -> Tensor:

@@ -95,7 +95,7 @@ def _system_samples(r):
     ]
 
 
-@op(dtypes=LAPACK, samples=_system_samples)
+@op(dtypes=LAPACK, linear="rhs", samples=_system_samples)
 def _solve(xp, matrix, rhs, *, adjoint):
     if rhs.ndim < 2:
         raise ValueError("a right-hand side is a column")
@@ -163,7 +163,7 @@ def _triangular_samples(r):
     return [*samples, (many, {"lower": True, "adjoint": True})]
 
 
-@op(dtypes=LAPACK, samples=_triangular_samples)
+@op(dtypes=LAPACK, linear="rhs", samples=_triangular_samples)
 def _triangular_solve(xp, matrix, rhs, *, lower, adjoint):
     return xp.matrices.triangular_solve(matrix, rhs, lower=lower, adjoint=adjoint)
 

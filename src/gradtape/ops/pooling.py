@@ -77,7 +77,7 @@ def _window_max_batch(batched, x, *, axis, size, stride, dilation, low, count):
     return _window_max(x, axis=axis + 1, **_window(size, stride, low, count, dilation))
 
 
-@op(dtypes=dt.FLOATING, samples=lambda r: _samples(r, "out", "in"))
+@op(linear="y", dtypes=dt.FLOATING, samples=lambda r: _samples(r, "out", "in"))
 def _window_max_adjoint(xp, y, x, *, axis, size, stride, dilation, low, count):
     """`y` added at the first largest element of each window of `x`, zeros elsewhere."""
     window = _window(size, stride, low, count, dilation)
@@ -100,7 +100,7 @@ def _window_max_adjoint_batch(batched, y, x, *, axis, size, stride, dilation, lo
     return _window_max_adjoint(*_both(batched, y=y, x=x), axis=axis + 1, **window)
 
 
-@op(dtypes=dt.FLOATING, samples=lambda r: _samples(r, "in", "in"))
+@op(linear="values", dtypes=dt.FLOATING, samples=lambda r: _samples(r, "in", "in"))
 def _window_pick(xp, values, x, *, axis, size, stride, dilation, low, count):
     """What `values` has at the first largest element of each window of `x`."""
     window = _window(size, stride, low, count, dilation)
@@ -151,7 +151,7 @@ def _window_places_batch(batched, places, x, *, axis, size, stride, dilation, lo
     return _window_places(*_both(batched, places=places, x=x), axis=axis + 1, **window)
 
 
-@op(dtypes=dt.REAL, samples=lambda r: _samples(r, "in"))
+@op(linear="x", dtypes=dt.REAL, samples=lambda r: _samples(r, "in"))
 @widened
 def _window_sum(xp, x, *, axis, size, stride, dilation, low, count):
     """The sum of each window along `axis`."""
@@ -169,7 +169,7 @@ def _window_sum_batch(batched, x, *, axis, size, stride, dilation, low, count):
     return _window_sum(x, axis=axis + 1, **_window(size, stride, low, count, dilation))
 
 
-@op(dtypes=dt.REAL, samples=lambda r: _samples(r, "out"))
+@op(linear="y", dtypes=dt.REAL, samples=lambda r: _samples(r, "out"))
 @widened
 def _window_sum_adjoint(xp, y, *, axis, length, size, stride, dilation, low, count):
     """Each element of `y` added to all elements of its window, in an axis of `length`."""

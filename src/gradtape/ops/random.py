@@ -1,102 +1,188 @@
-"""Random draws. They are constants to a tape, except through the mean and spread they are moved by."""
+"""Random draws in sequence. They are constants to a tape, except through the parameters they depend on
+smoothly: mean, spread, bounds, and the shape of a gamma distribution.
+"""
 
 from __future__ import annotations
 
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from ..core import dtypes as dt
-from ..core.dtypes import as_dtype
-from ..core.errors import DTypeError, InvalidArgumentError
+from ..core.draws import per_element, refuse_batches
+from ..core.errors import DTypeError
+from ..core.spec import broadcast_shapes
 from ..core.tensor import Tensor
-from ._static import static_ints, to_tensor
-from .creation import cast, constant
+from . import _draws as draws
+from ._static import static_int, static_ints, to_tensor
+from .shape import _broadcast_to
 
-_generator: np.random.Generator | None = None  # made on first use: np.random takes a third of NumPy's import
+_WITHOUT_SEED = 87654321  # the global seed for ops with a seed of their own, where none was set
+
+
+class _Streams:
+    """The sequences in progress. (Made on first use: np.random takes a third of NumPy's import.)"""
+
+    seed: int | None = None
+    common: Any = None
+    by_op: dict[tuple[str, int], Any]
+
+
+_streams = _Streams()
+_streams.by_op = {}
 
 
 def set_seed(seed: Any) -> None:
-    """Begin the sequence of draws anew: the same seed gives the same sequence."""
-    global _generator
-    _generator = np.random.default_rng(int(seed))
+    """Begin all sequences of draws anew: the same seed gives the same sequences.
 
+    A draw without a seed of its own takes the next numbers of the one common sequence. One with a
+    seed takes those of a sequence of its own, which the op, its seed and the global seed determine:
 
-def generator_for(seed: Any = None) -> np.random.Generator:
-    """Where a draw comes from: the global sequence, or a sequence of its own for a `seed`."""
-    global _generator
+    >>> set_seed(1)
+    >>> first, second = normal([2], seed=5), normal([2], seed=5)  # two different ones
+    >>> set_seed(1)
+    >>> bool(normal([2], seed=5)[0] == first[0])
+    True
+    """
     if seed is not None:
-        return np.random.default_rng(int(seed))
-    if _generator is None:
-        _generator = np.random.default_rng()
-    return _generator
+        try:
+            seed = int(seed)
+        except (TypeError, ValueError):
+            raise DTypeError(f"set_seed: `seed` must be an integer, not {seed!r:.100}.") from None
+    _streams.seed = seed
+    _streams.common = None
+    _streams.by_op = {}
+
+
+def generator_for(seed: Any = None, op: str = "", per_element: bool = False) -> np.random.Generator:
+    """Where an op draws from: the common sequence, or the one of this op and its `seed`.
+
+    Inside vectorized_map each element has its own draws: an op that does not draw `per_element` for all
+    of them at once refuses, and the function runs in a loop.
+    """
+    if not per_element:
+        refuse_batches(op or "random")
+    if seed is None:
+        if _streams.common is None:
+            entropy = None if _streams.seed is None else [_unsigned(_streams.seed)]
+            _streams.common = np.random.default_rng(entropy)
+        return _streams.common  # type: ignore[no-any-return]
+    key = (op, static_int(seed, op, "seed"))
+    if key not in _streams.by_op:
+        common = _WITHOUT_SEED if _streams.seed is None else _streams.seed
+        entropy = [_unsigned(common), _unsigned(key[1]), crc32(op.encode())]
+        _streams.by_op[key] = np.random.default_rng(entropy)
+    return _streams.by_op[key]  # type: ignore[no-any-return]
+
+
+def _unsigned(seed: int) -> int:
+    return seed % 2**64
+
+
+def _shape(shape: Any, op: str) -> tuple[int, ...]:
+    return static_ints(shape, op, "shape")
 
 
 def normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dt.float32, seed: Any = None, name: Any = None
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dt.float32,
+    seed: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """Draws from the normal distribution; differentiable in `mean` and `stddev`."""
-    drawn = generator_for(seed).standard_normal(static_ints(shape, "random.normal", "shape"))
-    return _moved(_floating(drawn, dtype, "random.normal"), mean, stddev)
+    dims, wanted = _shape(shape, "random.normal"), draws.floating(dtype, "random.normal")
+    random = generator_for(seed, "random.normal", per_element=True)
+    drawn = per_element(lambda each: draws.normals(random, each, wanted), dims)
+    return draws.moved(drawn, mean, stddev)
 
 
 def truncated_normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dt.float32, seed: Any = None, name: Any = None
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dt.float32,
+    seed: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """Draws from the normal distribution, those beyond two standard deviations drawn again."""
-    random = generator_for(seed)
-    drawn = random.standard_normal(static_ints(shape, "random.truncated_normal", "shape"))
-    while (outside := np.abs(drawn) > 2).any():
-        drawn = np.where(outside, random.standard_normal(drawn.shape), drawn)
-    return _moved(_floating(drawn, dtype, "random.truncated_normal"), mean, stddev)
+    op = "random.truncated_normal"
+    dims, wanted = _shape(shape, op), draws.floating(dtype, op)
+    random = generator_for(seed, op, per_element=True)
+    drawn = per_element(lambda each: draws.truncated_normals(random, each, wanted), dims)
+    return draws.moved(drawn, mean, stddev)
 
 
 def uniform(
-    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dt.float32, seed: Any = None, name: Any = None
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dt.float32,
+    seed: Any = None,
+    name: str | None = None,
 ) -> Tensor:
-    """Draws from [minval, maxval): floats (differentiable in the bounds), or integers of `dtype`."""
-    wanted = as_dtype(dtype)
-    dims = static_ints(shape, "random.uniform", "shape")
-    random = generator_for(seed)
-    if wanted.is_integer:
-        if maxval is None:
-            raise ValueError("random.uniform: an integer dtype needs `maxval`.")
-        low, high = (int(to_tensor(v, "random.uniform")) for v in (minval, maxval))
-        if low >= high:
-            raise InvalidArgumentError(f"random.uniform: need minval < maxval, and have {low} and {high}.")
-        return Tensor(np.asarray(random.integers(low, high, dims, dtype=wanted.numpy_dtype)))
-    drawn = _floating(random.random(dims), dtype, "random.uniform")
-    low = 0.0 if minval is None else minval
-    span = (1.0 if maxval is None else maxval) - low
-    return _moved(drawn, low, span)
+    """Draws from [minval, maxval): floats (differentiable in the bounds), or integers of `dtype`.
+
+    Floats are below 1 by default; integers need `maxval`.
+    """
+    op = "random.uniform"
+    if maxval is None and draws.numeric(dtype, op).is_integer:
+        raise ValueError(f"{op}: an integer dtype needs `maxval`.")
+    random = generator_for(seed, op, per_element=True)
+    return draws.float_or_integers(random, _shape(shape, op), minval, maxval, dtype, op, per_element)
 
 
-def shuffle(value: Any, seed: Any = None, name: Any = None) -> Tensor:
+def gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = dt.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """`shape` draws for each pair of parameters: gamma variables of shape `alpha` and rate `beta`.
+
+    The result has the shape `shape` followed by that of the parameters. Differentiable by both: by
+    `alpha` through implicit reparameterisation, as the quantile that was drawn moves with it.
+    """
+    op = "random.gamma"
+    wanted = draws.floating(dtype, op)
+    a = draws.parameter(alpha, wanted)
+    b = None if beta is None else draws.parameter(beta, wanted)
+    own = a._array.shape if b is None else broadcast_shapes(op, alpha=a._array.shape, beta=b._array.shape)
+    each = _broadcast_to(a, shape=(*_shape(shape, op), *own))
+    drawn = draws.gammas(generator_for(seed, op), each, op)
+    return drawn if b is None else drawn / b
+
+
+def poisson(
+    shape: Any, lam: Any, dtype: Any = dt.float32, seed: Any = None, name: str | None = None
+) -> Tensor:
+    """`shape` draws from the Poisson distribution for each rate in `lam`. No gradient."""
+    op = "random.poisson"
+    rates = np.asarray(to_tensor(lam, op)._array)
+    dims = (*_shape(shape, op), *rates.shape)
+    return draws.poissons(generator_for(seed, op), dims, rates, draws.numeric(dtype, op), op)
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
+) -> Tensor:
+    """For each row of `logits` that many classes, drawn with probabilities softmax(logits).
+
+    No gradient. The classes are int64 unless `dtype` says otherwise.
+    """
+    op = "random.categorical"
+    wanted = draws.numeric(dt.int64 if dtype is None else dtype, op)
+    count = static_int(num_samples, op, "num_samples")
+    return draws.categories(generator_for(seed, op), logits, count, wanted, op)
+
+
+def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
     """`value` with its rows in random order; a constant to the tape."""
     array = np.asarray(to_tensor(value, "random.shuffle")._array)
     if not array.ndim:
         return Tensor(array)
-    return Tensor(array[generator_for(seed).permutation(array.shape[0])])
-
-
-def _floating(drawn: Any, dtype: Any, op: str) -> Tensor:
-    wanted = as_dtype(dtype)
-    if not wanted.is_floating:
-        raise DTypeError(f"{op}: `dtype` must be floating, and is {wanted.name}.")
-    return Tensor(np.asarray(drawn).astype(wanted.numpy_dtype))
-
-
-def _moved(drawn: Tensor, offset: Any, scale: Any) -> Tensor:
-    """`drawn * scale + offset`, without the work where they are 1 and 0."""
-    plain = (int, float)
-    if not (isinstance(scale, plain) and scale == 1):
-        drawn = drawn * _parameter(scale, drawn)
-    if not (isinstance(offset, plain) and offset == 0):
-        drawn = drawn + _parameter(offset, drawn)
-    return drawn
-
-
-def _parameter(value: Any, drawn: Tensor) -> Any:
-    if isinstance(value, (int, float, np.ndarray, np.generic, list, tuple)):
-        return constant(np.asarray(value, drawn._array.dtype))
-    return cast(value, drawn.dtype)
+    return Tensor(array[generator_for(seed, "random.shuffle").permutation(array.shape[0])])

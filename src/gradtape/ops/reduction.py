@@ -103,8 +103,10 @@ def _spread_mean_batch(batched, x, *, shape, axis):
 def reduce_variance(xp, x, *, axis, keepdims):
     """The mean squared distance from the mean over `axis`; real for complex numbers."""
     size = size_over(x.shape, axis)
-    away = x - x.sum(axis=axis, keepdims=True) / size
-    return _squares(away).sum(axis=axis, keepdims=keepdims) / size
+    kept_shape = tuple([1 if i in axis else n for i, n in enumerate(x.shape)])
+    away = x - xp.sum(x, axis).reshape(kept_shape) / size
+    spread = xp.sum(_squares(away), axis) / size
+    return spread.reshape(kept_shape) if keepdims else spread
 
 
 def _squares(x: Any) -> Any:

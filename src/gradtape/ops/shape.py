@@ -117,8 +117,10 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
 def unbroadcast(xp, x, *, shape):
     """`x` summed over the axes along which `shape` would be broadcast: the adjoint of `broadcast_to`."""
     new = x.ndim - len(shape)
+    if x.shape[new:] == shape:  # as the gradient of a bias is
+        return xp.add.reduce(x, 0 if new == 1 else tuple(range(new)))
     stretched = [new + i for i, size in enumerate(shape) if size == 1 and x.shape[new + i] != 1]
-    summed = xp.add.reduce(x, (*range(new), *stretched))  # x.sum does the same by way of Python: +1 µs
+    summed = xp.sum(x, (*range(new), *stretched))
     return summed.reshape(shape) if stretched else summed
 
 

@@ -16,7 +16,6 @@ from ..core.tensor import Tensor
 from ._declare import op
 from ._static import static_axis, static_int, to_tensor
 from .arithmetic import multiply, square
-from .creation import cast
 from .fft import _REAL, _fitted, irfft, rfft
 from .joining import concat, reverse, split, tile
 from .logic import where
@@ -25,7 +24,7 @@ from .shape import _reshape
 from .signal_windows import hann_window, vorbis_window
 from .slicing import _pad
 
-# Frames
+# Frames. (The windows of convolutions, in `windows`, go element by element: frames are long.)
 
 
 def _frame_cases() -> list[Any]:
@@ -38,9 +37,12 @@ def _frame_cases() -> list[Any]:
     ]
 
 
-@op(samples=lambda r: [([r.normal(size=shape)], params) for shape, params in _frame_cases()])
+@op(
+    linear="x",
+    samples=lambda r: [([r.normal(size=shape)], params) for shape, params in _frame_cases()],
+)
 def _frame(xp, x, *, axis, length, step, count):
-    """`count` pieces of `x`: an axis that numbers them and one of `length` in the place of `axis`."""
+    """`count` pieces of `x`: an axis that numbers them and one of `length` in place of `axis`."""
     return xp.frames(x, axis, length, step, count)
 
 
@@ -64,7 +66,7 @@ def _overlap_samples(r: np.random.Generator) -> list[Any]:
     return samples
 
 
-@op(dtypes=dt.NUMERIC, samples=_overlap_samples)
+@op(linear="x", dtypes=dt.NUMERIC, samples=_overlap_samples)
 def _overlap_add(xp, x, *, axis, step, size):
     """A signal of `size` elements along `axis`: the sum of the pieces, the adjoint of `frame`."""
     return xp.overlap_add(x, axis, step, size)
@@ -129,7 +131,7 @@ def frame(
             x = _pad(x, Tensor(np.asarray(pad_value, x._array.dtype)), paddings=pairs)
     else:
         count = max(0, 1 + (size - length) // step)
-    return _frame(x, axis=place, length=length, step=step, count=count)  # type: ignore[no-any-return]
+    return _frame(x, axis=place, length=length, step=step, count=count)
 
 
 def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
@@ -138,9 +140,9 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
     step = _positive(frame_step, "overlap_and_add", "frame_step")
     count, length = x._array.shape[-2:]
     if step == length:
-        return _reshape(x, shape=(*x._array.shape[:-2], count * length))  # type: ignore[no-any-return]
+        return _reshape(x, shape=(*x._array.shape[:-2], count * length))
     size = max(0, length + step * (count - 1))
-    return _overlap_add(x, axis=x.ndim - 2, step=step, size=size)  # type: ignore[no-any-return]
+    return _overlap_add(x, axis=x.ndim - 2, step=step, size=size)
 
 
 # Cosine transforms
@@ -152,7 +154,7 @@ def _dct_samples(r: np.random.Generator) -> list[Any]:
     return [*plain, *scaled, ([r.normal(size=(2, 1))], {"type": 2, "norm": None})]
 
 
-@op(dtypes=_REAL, samples=_dct_samples)
+@op(linear="x", dtypes=_REAL, samples=_dct_samples)
 def _dct(xp, x, *, type, norm):
     return xp.dct(x, type, norm)
 
@@ -189,7 +191,9 @@ def _cosine_transform(
     if x._array.dtype not in _REAL:
         raise DTypeError(f"{op_name}: `input` must be float32 or float64, and is {x.dtype.name}.")
     if axis != -1:
-        raise UnimplementedError(f"{op_name}: `axis` must be -1, not {axis!r}; transpose the input.")
+        raise UnimplementedError(
+            f"{op_name}: `axis` must be -1, not {axis!r}; transpose the input."
+        )
     if type not in (1, 2, 3, 4):
         raise InvalidArgumentError(f"{op_name}: `type` must be 1, 2, 3 or 4, not {type!r}.")
     if norm not in (None, "ortho"):
@@ -205,7 +209,7 @@ def _cosine_transform(
             f"axis, and there are {size}."
         )
     chosen = {1: 1, 2: 3, 3: 2, 4: 4}[type] if inverse else type
-    return _dct(x, type=chosen, norm=norm)  # type: ignore[no-any-return]
+    return _dct(x, type=chosen, norm=norm)
 
 
 def dct(
@@ -231,7 +235,7 @@ def idct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The inverse of `dct` of `type`; without `norm` up to the factor `2 * n` (type 1: `2 * (n - 1)`)."""
+    """The inverse of `dct`; without `norm` up to the factor `2 * n` (type 1: `2 * (n - 1)`)."""
     return _cosine_transform(input, type, True, n, axis, norm, "idct")
 
 
@@ -241,7 +245,7 @@ def idct(
 def _windowed(x: Tensor, window_fn: Any, length: int) -> Tensor:
     if window_fn is None:
         return x
-    return multiply(x, window_fn(length, dtype=x.dtype.real_dtype))  # type: ignore[no-any-return]
+    return multiply(x, window_fn(length, dtype=x.dtype.real_dtype))
 
 
 def _power_of_two(length: int) -> int:
@@ -263,7 +267,9 @@ def stft(
     """
     x = _with_rank(signals, 1, "stft", "signals")
     length = _positive(frame_length, "stft", "frame_length")
-    size = _power_of_two(length) if fft_length is None else _positive(fft_length, "stft", "fft_length")
+    size = (
+        _power_of_two(length) if fft_length is None else _positive(fft_length, "stft", "fft_length")
+    )
     frames = frame(x, length, frame_step, pad_end)
     return rfft(_windowed(frames, window_fn, length), [size])
 
@@ -318,7 +324,9 @@ def mdct(
     x = _with_rank(signals, 1, "mdct", "signals")
     length = _positive(frame_length, "mdct", "frame_length")
     if length % 4:
-        raise InvalidArgumentError(f"mdct: `frame_length` must be a multiple of 4, and is {length}.")
+        raise InvalidArgumentError(
+            f"mdct: `frame_length` must be a multiple of 4, and is {length}."
+        )
     frames = frame(x, length, length // 2, pad_end)
     frames = _windowed(frames, window_fn, length) if window_fn else frames * math.sqrt(0.5)
     a, b, c, d = split(frames, 4, axis=-1)
@@ -336,7 +344,9 @@ def inverse_mdct(
     x = _with_rank(mdcts, 2, "inverse_mdct", "mdcts")
     half = x._array.shape[-1]
     if half % 2 or not half:
-        raise ShapeError(f"inverse_mdct: the last axis of `mdcts` must be even, and has size {half}.")
+        raise ShapeError(
+            f"inverse_mdct: the last axis of `mdcts` must be even, and has size {half}."
+        )
     folded = dct(x, type=4, norm=norm)
     if norm is None:
         folded = folded * (0.5 / half)
@@ -375,7 +385,8 @@ def linear_to_mel_weight_matrix(
         raise DTypeError(f"{op_name}: `dtype` must be floating, and is {wanted.name}.")
     if not 0 <= low < high <= rate / 2:
         raise InvalidArgumentError(
-            f"{op_name}: need 0 <= lower_edge_hertz < upper_edge_hertz <= sample_rate / 2. Received: "
+            f"{op_name}: need 0 <= lower_edge_hertz < upper_edge_hertz <= sample_rate / 2. "
+            f"Received: "
             f"lower_edge_hertz={low}, upper_edge_hertz={high}, sample_rate={rate}."
         )
     points = _mel(np.linspace(0, rate / 2, count)[1:, None])  # of frequency zero nothing is kept
@@ -388,5 +399,11 @@ def linear_to_mel_weight_matrix(
 
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
     """The mel-frequency cepstral coefficients: a scaled cosine transform over the mel bins."""
-    x = _with_rank(log_mel_spectrograms, 1, "mfccs_from_log_mel_spectrograms", "log_mel_spectrograms")
-    return dct(x, type=2) * (1 / math.sqrt(2 * max(1, x._array.shape[-1])))
+    op_name = "mfccs_from_log_mel_spectrograms"
+    x = _with_rank(log_mel_spectrograms, 1, op_name, "log_mel_spectrograms")
+    bins = x._array.shape[-1]
+    if not bins:
+        raise ShapeError(
+            f"{op_name}: the last axis of `log_mel_spectrograms`, the mel bins, is empty."
+        )
+    return dct(x, type=2) * (1 / math.sqrt(2 * bins))

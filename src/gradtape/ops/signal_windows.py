@@ -72,7 +72,7 @@ def kaiser_window(
     heights = np.sqrt(np.maximum(0, 1 - ((np.arange(length) - half) / half) ** 2))
     beta = cast(beta, wanted)
     scaled = beta * Tensor(heights.astype(wanted.numpy_dtype))
-    return exp(scaled - beta) * (bessel_i0e(scaled) / bessel_i0e(beta))  # type: ignore[no-any-return]
+    return exp(scaled - beta) * (bessel_i0e(scaled) / bessel_i0e(beta))
 
 
 def kaiser_bessel_derived_window(

@@ -168,7 +168,21 @@ def dawsn(xp, x):
     return xp.special("dawsn", x)
 
 
-@elementwise(x=lambda g, x: g * exp(x) / x, dtypes=dt.FLOATING)
+# XLA takes a second to compile some of these functions: two samples have to do.
+
+
+def _one_sample(low: float, high: float) -> Any:
+    return lambda r: [([r.uniform(low, high, size=(2, 3))], {}), ([r.uniform(low, high, size=())], {})]
+
+
+def _two_samples(r: np.random.Generator) -> list[Any]:
+    return [
+        ([r.uniform(0.5, 3, size=(2, 3)), r.uniform(0.5, 3, size=3)], {}),
+        ([r.uniform(0.5, 3, size=()), r.uniform(0.5, 3, size=2)], {}),
+    ]
+
+
+@elementwise(x=lambda g, x: g * exp(x) / x, dtypes=dt.FLOATING, samples=_one_sample(0.2, 3.0))
 def expint(xp, x):
     """The exponential integral Ei: the integral of exp(t) / t from -Inf to x; -Inf at 0."""
     return xp.special("expi", x)
@@ -191,7 +205,7 @@ def _spence_slope(x: Tensor) -> Tensor:
     return _around(x, 1, 0.03, series, lambda x: log(x) / (1 - x))
 
 
-@elementwise(x=_spence_slope, dtypes=dt.FLOATING, domain={"x": _POSITIVE})
+@elementwise(x=_spence_slope, dtypes=dt.FLOATING, samples=_one_sample(0.5, 3.0))
 def spence(xp, x):
     """Spence's integral of log(t) / (1 - t) from 1 to x; NaN for negative `x`."""
     return xp.special("spence", x)
@@ -209,9 +223,7 @@ def _igamma_by_a(a: Tensor, x: Tensor) -> Tensor:
     return multiply_no_nan(_gamma_density(a, x), _igamma_per_density(a, x, order=1))
 
 
-@elementwise(
-    a=_igamma_by_a, x=_gamma_density, dtypes=dt.FLOATING, domain={"a": _POSITIVE, "x": _POSITIVE}
-)
+@elementwise(a=_igamma_by_a, x=_gamma_density, dtypes=dt.FLOATING, samples=_two_samples)
 def igamma(xp, a, x):
     """The regularised lower incomplete gamma function P(a, x), for a > 0 and x >= 0; else NaN.
 
@@ -225,7 +237,7 @@ def igamma(xp, a, x):
     a=lambda a, x: -_igamma_by_a(a, x),
     x=lambda a, x: -_gamma_density(a, x),
     dtypes=dt.FLOATING,
-    domain={"a": _POSITIVE, "x": _POSITIVE},
+    samples=_two_samples,
 )
 def igammac(xp, a, x):
     """The regularised upper incomplete gamma function, `1 - igamma(a, x)` without loss of digits."""
@@ -234,10 +246,12 @@ def igammac(xp, a, x):
 
 
 def _per_density_samples(r):
-    pairs = [([r.uniform(0.3, 3, n), r.uniform(0.1, 6, m)], {"order": 1})
-             for n, m in [((3,), (3,)), ((2, 1), (3,)), ((), (2,))]]  # fmt: skip
-    edges = [np.array([0.4, 3.0, 30.0]), np.array([1.2, 2.0, 33.0])]
-    return [*pairs, (edges, {"order": 1}), ([r.uniform(1, 3, 2), r.uniform(0.5, 4, 2)], {"order": 2})]
+    sides = [np.array([0.4, 3.0, 30.0]), np.array([1.2, 2.0, 33.0])]
+    return [
+        ([r.uniform(0.3, 3, size=(2, 1)), r.uniform(0.1, 6, size=3)], {"order": 1}),
+        (sides, {"order": 1}),
+        ([r.uniform(1, 3, 2), r.uniform(0.5, 4, 2)], {"order": 2}),
+    ]
 
 
 @elementwise(
@@ -275,16 +289,12 @@ def _per_density(xp: Any, a: Any, x: Any, *, order: int) -> Any:
 def _per_density_series(xp: Any, a: Any, x: Any, order: int) -> Any:
     """From P = exp(L) S, with L = a log(x) - lgamma(a + 1), S = sum of (-x)**k / k! a / (a + k)."""
     powers = _bell(order, xp.log(x), partial(_polygamma_of, xp, a + 1))
-    total = 0 * x
-    for m in range(order + 1):
-        sums = x**0 if m == 0 else 0 * x
-        term = x**0
-        for k in range(1, 21):
-            term = term * (-x) / k
-            if m == 0:
-                sums = sums + term * a / (a + k)
-            else:
-                sums = sums + term * k * (-1) ** (m + 1) * math.factorial(m) / (a + k) ** (m + 1)
+    k = np.arange(1, 21).reshape(-1, *(1,) * x.ndim).astype(x.dtype)
+    factorials = np.cumprod(-k, 0)
+    terms = x**k / factorials  # alternating, and with x <= 1 the last is 1e-18
+    total = powers[order] * (1 + (terms * a / (a + k)).sum(0))
+    for m in range(1, order + 1):
+        sums = (terms * k / (-a - k) ** (m + 1)).sum(0) * math.factorial(m)
         total = total + math.comb(order, m) * powers[order - m] * sums
     return total * x / a * xp.exp(x)
 

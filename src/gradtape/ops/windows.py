@@ -33,7 +33,7 @@ def _unfolded(r):
     ]  # fmt: skip
 
 
-@op(samples=lambda r: _samples(r, "in"))
+@op(linear="x", samples=lambda r: _samples(r, "in"))
 def _unfold(xp, x, *, axis, size, stride, dilation, low, count):
     """The elements of each window along `axis` in an axis of their own, the next one; 0 outside."""
     return xp.windows("unfold", x, axis=axis, **_window(size, stride, low, count, dilation))
@@ -50,7 +50,7 @@ def _unfold_batch(batched, x, *, axis, size, stride, dilation, low, count):
     return _unfold(x, axis=axis + 1, **_window(size, stride, low, count, dilation))
 
 
-@op(dtypes=dt.NUMERIC, samples=_unfolded)
+@op(linear="y", dtypes=dt.NUMERIC, samples=_unfolded)
 def _fold(xp, y, *, axis, length, size, stride, dilation, low, count):
     """The elements of windows added up where they lie in an axis of `length`."""
     window = _window(size, stride, low, count, dilation)

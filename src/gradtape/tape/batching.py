@@ -9,7 +9,8 @@ outside record the batched computation like any other, and batches nest. See doc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, NoReturn
@@ -18,13 +19,15 @@ import numpy as np
 
 from ..core import nest
 from ..core.convert import as_tensor
+from ..core.cotangent import dense
 from ..core.dispatch import listeners, record, recorders
 from ..core.draws import batches
-from ..core.errors import Error, InvalidArgumentError, ShapeError
-from ..core.op import Op
+from ..core.errors import Error, InvalidArgumentError, ShapeError, ValuesNeeded
+from ..core.op import JointOp, Op
 from ..core.spec import Spec, spec_of
 from ..core.tensor import Tensor
 from ..ops.joining import stack
+from ..ops.reduction import reduce_sum
 from ..ops.shape import broadcast_to
 from .scopes import get_logger
 
@@ -144,21 +147,18 @@ class Batch:
                 f"{op.name}: a tensor made inside vectorized_map is used after it. Return it from the "
                 "function: the result then holds its values for all elements."
             )
-        active = recorders()
-        inside = [r for r in active if r not in self._outside] if active else ()
+        inside = self._inside()
         if not inside:
             return self._run(op, inputs, params)
-        everyone = listeners()
-        kept = everyone[:]
-        try:
-            everyone[:] = [r for r in kept if r not in inside]
+        with _hidden(inside):
             outputs = self._run(op, inputs, params)
-            if op.differentiable:
-                everyone[:] = inside
-                record(op, inputs, outputs, params)
-        finally:
-            everyone[:] = kept
+        if op.differentiable:
+            record(op, inputs, outputs, params, to=inside)
         return outputs
+
+    def _inside(self) -> list[Any]:
+        """The recorders that began inside this batch, and see its elements."""
+        return [r for r in recorders() if r not in self._outside]
 
     def _run(self, op: Op, inputs: Any, params: dict[str, Any]) -> Any:
         batched = set()
@@ -175,7 +175,68 @@ class Batch:
             if op.spec_rule is not None:  # says it in terms of one element, if it finds the fault
                 op.spec_rule(*(spec_of(x._array) for x in inputs), **params)
             raise
-        return tuple(map(self.of, result)) if isinstance(result, (tuple, list)) else self.of(result)
+        return tuple(map(self.of, result)) if type(result) is tuple else self.of(result)
+
+
+    def record_joint(self, name: str, rule: Any, inputs: list[Tensor], outputs: list[Tensor]) -> None:
+        """What the function `record_joint` does, of which this is the innermost batch."""
+        inside = self._inside()
+        if inside:
+            _offer(name, rule, inputs, outputs, inside)
+
+        def rule_of_all(g: Any) -> list[Any]:
+            several = g if type(g) is tuple else (g,)
+            with nullcontext() if self.running else self:
+                # An output that is the same for all elements: each gets its part of the cotangent.
+                each = [
+                    self.of(h) if type(y) is BatchedTensor and y.batch is self else h / self.size
+                    for h, y in zip(several, outputs, strict=True)
+                ]
+                found = rule(tuple(each) if type(g) is tuple else each[0])
+                return [self._cotangent(x, c) for x, c in zip(inputs, found, strict=True)]
+
+        with _hidden(inside):
+            record_joint(name, rule_of_all, list(map(self._whole, inputs)), list(map(self._whole, outputs)))
+
+    def _whole(self, x: Tensor) -> Tensor:
+        return x.whole if type(x) is BatchedTensor and x.batch is self else x
+
+    def _cotangent(self, x: Tensor, cotangent: Any) -> Any:
+        """The cotangent of what `x` is to all elements, from what it is to one."""
+        if cotangent is None:
+            return None
+        cotangents = self.joined(dense(cotangent))
+        return cotangents if self._whole(x) is not x else reduce_sum(cotangents, 0)
+
+
+def record_joint(name: str, rule: Any, inputs: list[Tensor], outputs: list[Tensor]) -> None:
+    """Record a function that has one rule for all its inputs: `rule(g)` gives their cotangents.
+
+    Inside a batch the rule is one of elements. Recorders outside get it as a rule of all of them.
+    """
+    batches = [x.batch for x in (*inputs, *outputs) if type(x) is BatchedTensor]
+    if batches:
+        max(batches, key=lambda batch: batch.depth).record_joint(name, rule, inputs, outputs)
+    else:
+        _offer(name, rule, inputs, outputs, recorders())
+
+
+def _offer(name: str, rule: Any, inputs: list[Tensor], outputs: list[Tensor], to: Any) -> None:
+    if outputs and any(x._key is not None for x in inputs):
+        results = outputs[0] if len(outputs) == 1 else tuple(outputs)
+        record(JointOp(name, rule), inputs, results, {}, to=to)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _hidden(inside: list[Any]) -> Iterator[None]:
+    """A block that the recorders in `inside` do not see."""
+    everyone = listeners()
+    kept = everyone[:]
+    everyone[:] = [r for r in kept if r not in inside]
+    try:
+        yield
+    finally:
+        everyone[:] = kept
 
 
 class BatchedTensor(Tensor):
@@ -191,9 +252,11 @@ class BatchedTensor(Tensor):
 
     @staticmethod
     def _intercept(op: Op, inputs: Any, params: dict[str, Any]) -> Any:
-        batches = [x.batch for x in inputs if type(x) is BatchedTensor]
-        batch = batches[0] if len(batches) == 1 else max(batches, key=lambda b: b.depth)
-        return batch.run(op, inputs, params)
+        innermost: Any = None
+        for x in inputs:
+            if type(x) is BatchedTensor and (innermost is None or x.batch.depth > innermost.depth):
+                innermost = x.batch
+        return innermost.run(op, inputs, params)
 
     def __repr__(self) -> str:
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, one of {self.batch.size} elements>"
@@ -205,10 +268,6 @@ class BatchedTensor(Tensor):
 
     def __reduce__(self) -> NoReturn:
         self._array.__array__()
-
-
-class ValuesNeeded(InvalidArgumentError):
-    """Python needs the values of a tensor that has others for each element of a batch."""
 
 
 class Element:

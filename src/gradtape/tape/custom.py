@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from ..core import nest
 from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
-from ..core.dispatch import listeners, record
-from ..core.op import JointOp
+from ..core.dispatch import listeners
 from ..core.tensor import Tensor
 from ..ops.creation import identity
 from ..ops.random import generator_for
+from .batching import record_joint
 from .gradient_tape import GradientTape
 from .variable import Variable
 
@@ -32,15 +34,15 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     ...     e = tf.exp(x)
     ...     return tf.math.log(1 + e), lambda upstream: upstream * (1 - 1 / (1 + e))
 
-    What `f` computes is not seen by tapes in any other way; the second derivative is that of the ops
-    that `grad_fn` runs. Forward mode uses the transpose of `grad_fn`.
+    The gradient of the result is that of `grad_fn` alone, whatever `f` is made of; the second derivative
+    is that of the ops that `grad_fn` runs. Forward mode uses the transpose of `grad_fn`.
     """
     if f is None:
         return custom_gradient
 
     @wraps(f)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with _reading() as read:
+        with _reading(listeners()) as read:  # seen by tapes, because `grad_fn` may use what `f` computed
             returned = f(*args, **kwargs)
         if not isinstance(returned, tuple) or len(returned) != 2 or not callable(returned[1]):
             raise TypeError(
@@ -98,8 +100,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(f)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        state = generator_for().bit_generator.state
-        with _reading() as read:
+        state = generator_for(per_element=True).bit_generator.state
+        with _reading([]) as read:
             result = f(*args, **kwargs)
         flat_args = nest.flatten(args)
         variables = _others(read, flat_args)
@@ -125,24 +127,22 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 def _recorded(name: str, inputs: list[Any], result: Any, rule: Callable[[Any], list[Any]]) -> Any:
     """`result` as new tensors, recorded as the outputs of one op with the rule given."""
     outputs = [identity(as_tensor(y)) for y in nest.flatten(result)]
-    tensors = [_input(x) for x in inputs]
-    if any(x._key is not None for x in tensors) and outputs:
-        record(JointOp(name, rule), tensors, outputs[0] if len(outputs) == 1 else tuple(outputs), {})  # type: ignore[arg-type]
+    record_joint(name, rule, [_input(x) for x in inputs], outputs)
     return nest.pack_sequence_as(result, outputs)
 
 
 def _input(x: Any) -> Tensor:
-    """What a tape sees as an input: a tensor, a read variable, a constant."""
-    return x if isinstance(x, Tensor) else as_tensor(x)
+    """What a tape sees as an input: a tensor, a read variable; for anything else (`self`), a constant."""
+    return as_tensor(x) if isinstance(x, (Tensor, Variable)) else Tensor(np.float32(0))
 
 
 @contextmanager
-def _reading() -> Iterator[list[Variable]]:
-    """A block that no recorder sees; gives the list of the trainable variables that it reads."""
+def _reading(seen_by: list[Any]) -> Iterator[list[Variable]]:
+    """A block that only the recorders `seen_by` see; gives the trainable variables that it reads."""
     watcher = _VariableWatcher()
     active = listeners()
     around = active[:]
-    active[:] = [watcher]
+    active[:] = [*seen_by, watcher]
     try:
         yield watcher.read
     finally:
@@ -167,7 +167,7 @@ class _VariableWatcher:
 @contextmanager
 def _random_state(state: Any) -> Iterator[None]:
     """A block whose random draws begin at `state`; those after it go on as if it had not been."""
-    generator = generator_for().bit_generator
+    generator = generator_for(per_element=True).bit_generator
     before = generator.state
     generator.state = state
     try:

@@ -166,7 +166,7 @@ class GradientTape:
         zero = wants_zeros(unconnected_gradients)
         targets = _targets(target)
         flat_sources = nest.flatten(sources)
-        source_keys = [_source_key(source) for source in flat_sources]
+        source_keys = _source_keys(flat_sources)
         seeds = _seeds(targets, output_gradients)
         self._begin_backward()
         flat = backward(self._take_records(), seeds, source_keys)
@@ -194,7 +194,7 @@ class GradientTape:
         zero = wants_zeros(unconnected_gradients)
         target = _single_target(target, "jacobian")
         flat_sources = nest.flatten(sources)
-        keys = [_source_key(source) for source in flat_sources]
+        keys = _source_keys(flat_sources)
         chunk = self._rows_together(parallel_iterations, experimental_use_pfor, "jacobian")
         self._begin_backward()
         records = list(self._take_records())[::-1]
@@ -234,10 +234,10 @@ class GradientTape:
             )
         _check_examples(target, source)
         chunk = self._rows_together(parallel_iterations, experimental_use_pfor, "batch_jacobian")
-        key = _source_key(source)
+        keys = _source_keys([source])
         self._begin_backward()
         records = list(self._take_records())[::-1]
-        (rows,) = pull_rows(records, target, batch_jacobian_rows(target), [key], chunk)
+        (rows,) = pull_rows(records, target, batch_jacobian_rows(target), keys, chunk)
         if rows is None:
             return _jacobian_zeros(target._array.shape, source[0])
         return shape_batch_jacobian(rows, target, source)
@@ -283,7 +283,7 @@ class GradientTape:
     def _take_records(self) -> Iterator[Any]:
         """The records, last first; a tape that is not persistent lets go of each as it is used."""
         if self._persistent:
-            return reversed(self.records)
+            return iter(reversed(self.records))
         records, self.records = self.records, []
         self.tracked = set()
         return _popped(records)
@@ -335,8 +335,9 @@ _inside_persistent = _Limited(
 
 
 def _popped(records: list[Any]) -> Iterator[Any]:
-    while records:
-        yield records.pop()
+    """The entries of `records`, last first, each let go of as it is taken."""
+    records.insert(0, None)
+    return iter(records.pop, None)
 
 
 def _targets(target: Any) -> list[Tensor | None]:
@@ -347,6 +348,8 @@ def _targets(target: Any) -> list[Tensor | None]:
 
 
 def _target(each: Any) -> Any:
+    if type(each) is Tensor:
+        return each if each._array.dtype in dtypes.INEXACT else None
     if isinstance(each, IndexedSlices):
         raise TypeError(
             "gradient: an IndexedSlices cannot be a target. Make it dense: tf.convert_to_tensor(slices)."
@@ -390,20 +393,22 @@ def _jacobian_zeros(shape: tuple[int, ...], source: Any) -> Tensor:
     return Tensor(np.zeros((*shape, *source.shape), source.dtype.numpy_dtype))
 
 
-def _source_key(source: Any) -> int:
-    if isinstance(source, Variable):
-        return source._key
-    if isinstance(source, Tensor):
-        return key_of(source)
-    raise TypeError(
-        f"gradient: `sources` must consist of tensors and variables, and hold {source!r:.100} of type "
-        f"{type(source).__name__}."
-    )
+def _source_keys(sources: list[Any]) -> list[int]:
+    try:
+        return [source._key or key_of(source) for source in sources]
+    except AttributeError:
+        wrong = next(s for s in sources if not isinstance(s, (Tensor, Variable)))
+        raise TypeError(
+            f"gradient: `sources` must consist of tensors and variables, and hold {wrong!r:.100} of type "
+            f"{type(wrong).__name__}."
+        ) from None
 
 
 def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[int, Tensor]]:
     """The cotangents of the targets to begin with: as given, else ones."""
-    given = [] if output_gradients is None else nest.flatten(output_gradients)
+    if output_gradients is None:
+        return [(key_of(t), _ones(t)) for t in targets if t is not None]
+    given = nest.flatten(output_gradients)
     seeds = []
     for i, target in enumerate(targets):
         if i < len(given):
@@ -411,10 +416,15 @@ def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[int, Tensor]
                 raise ValueError("gradient: `output_gradients` must not hold None.")
             g = as_tensor(given[i], op="gradient")
         elif target is not None:
-            g = Tensor(np.ones(target._array.shape, target._array.dtype))
+            g = _ones(target)
         if target is not None:
             seeds.append((key_of(target), g))
     return seeds
+
+
+def _ones(target: Tensor) -> Tensor:
+    array = target._array
+    return Tensor(np.ones(array.shape, array.dtype) if array.shape else array.dtype.type(1))
 
 
 def zeros_of(source: Any) -> Tensor:
