@@ -175,6 +175,7 @@ from .ops.slicing import sequence_mask as sequence_mask
 from .ops.slicing import slice as slice
 from .ops.slicing import strided_slice as strided_slice
 from .ops.slicing import unravel_index as unravel_index
+from .ops.stateless import random_index_shuffle as random_index_shuffle
 from .ops.trigonometric import acos as acos
 from .ops.trigonometric import acosh as acosh
 from .ops.trigonometric import asin as asin

@@ -35,6 +35,13 @@ from .ops.linalg import matrix_rank as matrix_rank
 from .ops.linalg import normalize as normalize
 from .ops.linalg import pinv as pinv
 from .ops.linalg import sqrtm as sqrtm
+from .ops.linear_operator import LinearOperator as LinearOperator
+from .ops.linear_operator import LinearOperatorDiag as LinearOperatorDiag
+from .ops.linear_operator import LinearOperatorFullMatrix as LinearOperatorFullMatrix
+from .ops.linear_operator import LinearOperatorIdentity as LinearOperatorIdentity
+from .ops.linear_operator import LinearOperatorLowerTriangular as LinearOperatorLowerTriangular
+from .ops.linear_operator import LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
+from .ops.linear_operator import LinearOperatorZeros as LinearOperatorZeros
 from .ops.linear_systems import cholesky as cholesky
 from .ops.linear_systems import cholesky_solve as cholesky_solve
 from .ops.linear_systems import det as det

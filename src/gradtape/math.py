@@ -1,5 +1,6 @@
 """TensorFlow's `tf.math`."""
 
+from . import _math_special as special
 from ._missing import missing_name
 from .ops._family import conj as conj
 from .ops.activation import softsign as softsign

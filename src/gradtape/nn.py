@@ -1,5 +1,6 @@
 """TensorFlow's `tf.nn`."""
 
+from . import _nn_experimental as experimental
 from ._missing import missing_name
 from .ops.activation import crelu as crelu
 from .ops.activation import elu as elu
@@ -22,10 +23,10 @@ from .ops.convolution import conv3d as conv3d
 from .ops.convolution import conv3d_transpose as conv3d_transpose
 from .ops.convolution import conv_transpose as conv_transpose
 from .ops.convolution import convolution as convolution
-from .ops.convolution import depthwise_conv2d as depthwise_conv2d
-from .ops.convolution import depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter
-from .ops.convolution import depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input
-from .ops.convolution import separable_conv2d as separable_conv2d
+from .ops.depthwise import depthwise_conv2d as depthwise_conv2d
+from .ops.depthwise import depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter
+from .ops.depthwise import depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input
+from .ops.depthwise import separable_conv2d as separable_conv2d
 from .ops.exponential import sigmoid as sigmoid
 from .ops.exponential import softplus as softplus
 from .ops.histogram import approx_max_k as approx_max_k
@@ -47,6 +48,12 @@ from .ops.nn import embedding_lookup as embedding_lookup
 from .ops.nn import moments as moments
 from .ops.nn import normalize_moments as normalize_moments
 from .ops.nn import weighted_moments as weighted_moments
+from .ops.nn_sampling import collapse_repeated as collapse_repeated
+from .ops.nn_sampling import ctc_loss as ctc_loss
+from .ops.nn_sampling import ctc_unique_labels as ctc_unique_labels
+from .ops.nn_sampling import isotonic_regression as isotonic_regression
+from .ops.nn_sampling import nce_loss as nce_loss
+from .ops.nn_sampling import sampled_softmax_loss as sampled_softmax_loss
 from .ops.norm import l2_loss as l2_loss
 from .ops.norm import l2_normalize as l2_normalize
 from .ops.ordering import top_k as top_k
@@ -63,6 +70,10 @@ from .ops.pooling import max_pool3d as max_pool3d
 from .ops.pooling import max_pool_with_argmax as max_pool_with_argmax
 from .ops.pooling import pool as pool
 from .ops.reduction import zero_fraction as zero_fraction
+from .ops.sampling import all_candidate_sampler as all_candidate_sampler
+from .ops.sampling import compute_accidental_hits as compute_accidental_hits
+from .ops.sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from .ops.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
 from .ops.trigonometric import tanh as tanh
 from .ops.windows import depth_to_space as depth_to_space
 from .ops.windows import dilation2d as dilation2d

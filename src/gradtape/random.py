@@ -1,5 +1,6 @@
 """TensorFlow's `tf.random`."""
 
+from . import _random_experimental as experimental
 from ._missing import missing_name
 from .ops.random import categorical as categorical
 from .ops.random import gamma as gamma
@@ -13,6 +14,11 @@ from .ops.random_generator import Generator as Generator
 from .ops.random_generator import create_rng_state as create_rng_state
 from .ops.random_generator import get_global_generator as get_global_generator
 from .ops.random_generator import set_global_generator as set_global_generator
+from .ops.sampling import all_candidate_sampler as all_candidate_sampler
+from .ops.sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from .ops.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from .ops.sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from .ops.sampling import uniform_candidate_sampler as uniform_candidate_sampler
 from .ops.stateless import Algorithm as Algorithm
 from .ops.stateless import fold_in as fold_in
 from .ops.stateless import split as split

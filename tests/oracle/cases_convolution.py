@@ -116,8 +116,8 @@ CONVOLUTIONS = [
 ]
 
 POOLS = [
-    *[case(f"{kind}_pool2d {padding}", call(f"nn.{kind}_pool2d", 2, 2, padding), distinct(1, 4, 5, 2))
-      for kind in ("max", "avg") for padding in ("SAME", "VALID")],
+    *[case(f"{kind}_pool2d {padding}", call(f"nn.{kind}_pool2d", 2, 2, padding),
+           distinct(1, 4, 5, 2)) for kind in ("max", "avg") for padding in ("SAME", "VALID")],
     *[case(f"{kind}_pool2d overlapping", call(f"nn.{kind}_pool2d", [3, 2], [2, 1], "SAME"),
            distinct(2, 5, 4, 1)) for kind in ("max", "avg")],
     *[case(f"{kind}_pool2d stride above the window", call(f"nn.{kind}_pool2d", 1, 2, "VALID"),
@@ -134,7 +134,8 @@ POOLS = [
            distinct(1, 2, 4, 2, 1), dtypes=SINGLE) for kind in ("max", "avg")],
     case("max_pool2d at ties", call("nn.max_pool2d", 2, 2, "VALID"), given(TIES)),
     case("max_pool2d at ties, overlapping", call("nn.max_pool2d", 2, 1, "SAME"), given(TIES)),
-    case("max_pool2d explicit padding", call("nn.max_pool2d", 2, 2, [[0, 0], [1, 1], [1, 0], [0, 0]]),
+    case("max_pool2d explicit padding",
+         call("nn.max_pool2d", 2, 2, [[0, 0], [1, 1], [1, 0], [0, 0]]),
          distinct(1, 3, 4, 2), order=1),
     case("max_pool2d of negative numbers, padded", lambda tf, x: tf.nn.max_pool2d(-x, 3, 1, "SAME"),
          positive(1, 2, 2, 1)),
@@ -157,7 +158,8 @@ POOLS = [
     case("max_pool_with_argmax at ties, int32",
          lambda tf, x: tuple(tf.nn.max_pool_with_argmax(x, 2, 2, "VALID", output_dtype=tf.int32)),
          given(TIES), order=0),
-    case("max_pool_with_argmax at ties", call("nn.max_pool_with_argmax", 2, 2, "VALID"), given(TIES)),
+    case("max_pool_with_argmax at ties", call("nn.max_pool_with_argmax", 2, 2, "VALID"),
+         given(TIES)),
     *[case(f"fractional_{kind}_pool", lambda tf, x, kind=kind: getattr(
           tf.nn, f"fractional_{kind}_pool")(x, [1.0, 2.0, 2.0, 1.0], seed=1)[0],
            distinct(1, 4, 6, 2), order=1) for kind in ("max", "avg")],
@@ -202,8 +204,8 @@ WINDOWS = [
          distinct(1, 5, 4, 1), normal(2, 2, 1)),
     case("dilation2d at ties", call("nn.dilation2d", [1, 1, 1, 1], "VALID", "NHWC", [1, 1, 1, 1]),
          given(TIES), given(np.zeros((2, 2, 1)))),
-    case("local_response_normalization", call("nn.local_response_normalization"), normal(1, 2, 2, 3),
-         dtypes=SINGLE, order=1),
+    case("local_response_normalization", call("nn.local_response_normalization"),
+         normal(1, 2, 2, 3), dtypes=SINGLE, order=1),
     case("lrn of a narrow window", call("nn.lrn", depth_radius=1, bias=2.0, alpha=0.5, beta=0.75),
          normal(1, 1, 2, 5), dtypes=SINGLE, order=1),
     *[case(f"batch_norm_with_global_normalization, {scaled}",

@@ -138,8 +138,10 @@ def small(*shapes):
 
 
 def broadcastable(a, b):
-    backwards = zip(reversed(a), reversed(b), strict=False)
-    return small(np.maximum(1, a), ()) and all(m == n or 1 in (m, n) for m, n in backwards)
+    try:
+        return small(np.broadcast_shapes(a, b))
+    except ValueError:
+        return False
 
 
 def multipliable(a, b):
@@ -262,7 +264,7 @@ UNARY = {
     "gelu": lambda tf, x: tf.nn.gelu(x),
     "silu": lambda tf, x: tf.nn.silu(x),
     "shifted": lambda tf, x: 1.0 - x / 2.0,
-    "half": lambda tf, x: 2.0 / positive(x),
+    "inverse": lambda tf, x: 2.0 / positive(x),
 }
 
 BINARY = {

@@ -35,7 +35,7 @@ def backward(records: Iterable[Any], seeds: Any, sources: Any) -> list[Any]:
             g = [cotangents.get(y) if y in wanted else cotangents.pop(y, None) for y in outputs]
             if all([each is None for each in g]):
                 continue
-            g = _complete(op, g, saved[-1])
+            g = complete(op, g, saved[-1])
         pulls = op.pulls
         for i, key in inputs:
             cotangent = pulls[i](g, saved, params)
@@ -45,7 +45,7 @@ def backward(records: Iterable[Any], seeds: Any, sources: Any) -> list[Any]:
     return [cotangents.get(source) for source in sources]
 
 
-def _complete(op: Any, gs: list[Any], outputs: Any) -> tuple[Any, ...]:
+def complete(op: Any, gs: list[Any], outputs: Any) -> tuple[Any, ...]:
     """The cotangents of several outputs, made dense, with zeros for the outputs that were not used."""
     gs = [None if g is None else dense(g) for g in gs]
     if op.fills_missing:

@@ -80,6 +80,7 @@ class Op:
         passes_slices: bool = False,
         fills_missing: bool = True,
         builtin: Callable[..., Any] | None = None,
+        work: Callable[..., float] | None = None,
         domain: dict[str, Any] | None = None,
         result: Callable[[np.dtype[Any]], Any] | None = None,
         name: str | None = None,
@@ -110,6 +111,7 @@ class Op:
         self.domain = domain or {}  # for each argument, the interval its test inputs come from
         self._check_names(self.domain, self.arguments)
         self.result = result or (lambda dtype: dtype)  # dtype of the result from that of the arguments
+        self.work = work or _touched  # what a call costs, in elements looked at or multiplications
         self.differentiable = self.nondiff != frozenset(self.arguments)
         self.call: Callable[..., Any]
         self.rules: dict[str, Rule] = {}
@@ -317,6 +319,11 @@ class _VariadicPulls:
     def __getitem__(self, position: int) -> Callable[[Any, Any, Any], Any]:
         index = position - len(self._fixed)
         return self._fixed[position] if index < 0 else partial(self._variadic, index)
+
+
+def _touched(*tensors: Any) -> float:
+    """The number of elements of all tensors: the work of an op that looks at each once."""
+    return sum([_touched(*t) if type(t) is tuple else t._array.size for t in tensors])
 
 
 def _names(names: Iterable[str] | str) -> list[str]:

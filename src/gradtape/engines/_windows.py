@@ -18,7 +18,7 @@ Part = tuple[int, slice, slice]
 
 @lru_cache(maxsize=1024)
 def parts(length: int, size: int, stride: int, dilation: int, low: int, count: int) -> list[Part]:
-    """For each position in a window: the windows in which it exists, and the elements it is there."""
+    """For each position in a window: the windows where it exists, and the elements that it is."""
     found = []
     for position in range(size):
         offset = position * dilation - low
@@ -91,7 +91,7 @@ def window_max_adjoint(y: Any, x: Any, axis: int, **geometry: int) -> Any:
 
 
 def window_pick(values: Any, x: Any, axis: int, **geometry: int) -> Any:
-    """What `values` has where `x` has the first largest element of a window: the adjoint of above."""
+    """What `values` has at the first largest element of each window of `x`: the adjoint."""
     before = (slice(None),) * axis
     out = window_max(x, axis, **geometry)
     result = np.zeros(out.shape, values.dtype)

@@ -349,7 +349,8 @@ class NumpyEngine(Engine):
     def apply_map(self, x: Any, map: Any, axis: int) -> Any:
         """The sparse linear map along `axis`, as products of the blocks along its diagonal.
 
-        Bilinear from 32 x 224 x 224 x 3 to half the size: 7 ms; tap by tap with np.take 18.
+        Bilinear from 32 x 224 x 224 x 3 to half the size on one core: 11 ms, of which tap by tap
+        (np.take, multiply, add) would take 26 and the whole matrix 75.
         """
         if map.is_selection:
             return x.take(map.indices[0], axis)
@@ -406,6 +407,13 @@ class NumpyEngine(Engine):
         if x.itemsize > dtype.itemsize:
             return x.reshape(*x.shape, 1).view(dtype)
         return x.view(dtype) if x.itemsize == dtype.itemsize else x.view(dtype).reshape(x.shape[:-1])
+
+    def isotonic(self, rows: Any) -> Any:
+        """For each row the nearest one that does not increase, by pooling adjacent violators."""
+        from scipy.optimize import isotonic_regression
+
+        fitted = [isotonic_regression(row, increasing=False).x for row in rows if row.size]
+        return np.stack(fitted) if fitted else np.zeros(rows.shape, rows.dtype)
 
 
 engine = NumpyEngine(np)

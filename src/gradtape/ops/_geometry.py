@@ -66,7 +66,13 @@ def per_axis(value: Any, rank: int, first: bool, op: str, name: str, whole: bool
 
 
 def amounts(
-    padding: Any, size: Ints, kernel: Ints, strides: Ints, dilations: Ints, op: str, first: bool = False
+    padding: Any,
+    size: Ints,
+    kernel: Ints,
+    strides: Ints,
+    dilations: Ints,
+    op: str,
+    first: bool = False,
 ) -> tuple[Pairs, Ints]:
     """How much is padded before and after each axis, and how many windows there are along it.
 
@@ -95,8 +101,8 @@ def amounts(
             reach = n + sum(pair) - extent + s
             if reach < 0:
                 raise ShapeError(
-                    f"{op}: along axis {axis} of its space the window covers {extent} elements, and "
-                    f"there are only {n + sum(pair)}. Use padding='SAME' or a smaller window."
+                    f"{op}: along axis {axis} of its space the window covers {extent} elements, "
+                    f"and there are only {n + sum(pair)}. Use padding='SAME' or a smaller window."
                 )
             count = reach // s
         pairs.append(pair)
@@ -150,4 +156,3 @@ def channels_back(x: Tensor) -> Tensor:
     """(batch, *space, channels) as (batch, channels, *space)."""
     last = x.ndim - 1
     return _transpose(x, perm=(0, last, *range(1, last)))
-

@@ -86,7 +86,7 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     kernel.__name__ = name
     kernel.__doc__ = _product.__doc__
     samples = _product_samples(transpose_a, transpose_b)
-    declared = Op(kernel, linear="a, b", dtypes=dt.NUMERIC, name=name, samples=samples, builtin=run)
+    declared = Op(kernel, linear="a, b", work=_multiplications, dtypes=dt.NUMERIC, name=name, samples=samples, builtin=run)
     declared.set_rule("a", _own_spec_if_broadcast(declared.make_rule(vjp_a)))
     declared.set_rule("b", _own_spec_if_broadcast(declared.make_rule(vjp_b)))
     declared.spec(spec)
@@ -94,6 +94,11 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     call = public(declared, binary(declared))
     _products[transpose_a, transpose_b] = call
     return call
+
+
+def _multiplications(a: Tensor, b: Tensor, out: Tensor) -> float:
+    """Those of a matrix product: each row of the one side meets each column of the other."""
+    return math.sqrt(float(a._array.size) * b._array.size * out._array.size)
 
 
 def _own_spec_if_broadcast(rule: Rule) -> Rule:

@@ -105,8 +105,9 @@ def as_string(
 
 
 def guarantee_const(input: Any, name: str | None = None) -> Tensor:
-    """The value of `input`, a constant to every tape."""
-    return stop_gradient(input)
+    """The value of `input`, promised to be a constant. Its gradient is an error."""
+    x = to_tensor(input, "guarantee_const")
+    return undifferentiated(x, stop_gradient(x), name="guarantee_const")
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:

@@ -19,7 +19,6 @@ from ..core.tensor import Tensor
 from ._declare import op
 from ._geometry import (
     Ints,
-    Pairs,
     amounts,
     channels_back,
     channels_first,
@@ -57,7 +56,9 @@ def _samples(r, which):
     for (batch, *size), channels, kernel, outputs, given in cases:
         x = n(size=(batch, *size, channels))
         filters = n(size=(*kernel, channels // given["groups"], outputs))
-        axes = zip(size, kernel, given["strides"], given["dilations"], given["padding"], strict=True)
+        axes = zip(
+            size, kernel, given["strides"], given["dilations"], given["padding"], strict=True
+        )
         space = [(m + sum(p) - (k - 1) * d - 1 + s) // s for m, k, s, d, p in axes]
         y = n(size=(batch, *space, outputs))
         result.append({
@@ -105,9 +106,7 @@ def _convolution_batch(batched, input, filters, *, strides, dilations, padding, 
 
 @op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "input"))
 @widened
-def _convolution_input_gradient(
-    xp, y, filters, *, size, strides, dilations, padding, groups
-):
+def _convolution_input_gradient(xp, y, filters, *, size, strides, dilations, padding, groups):
     """The adjoint of `convolution` in its input, whose space has the sizes `size`."""
     given = _geometry(strides, dilations, padding, groups)
     return xp.convolution_input_gradient(y, filters, size=size, **given)
@@ -145,9 +144,7 @@ def _convolution_input_gradient_batch(
 
 @op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "filters"))
 @widened
-def _convolution_filter_gradient(
-    xp, input, y, *, kernel, strides, dilations, padding, groups
-):
+def _convolution_filter_gradient(xp, input, y, *, kernel, strides, dilations, padding, groups):
     """The adjoint of `convolution` in its filters, whose kernel has the sizes `kernel`."""
     given = _geometry(strides, dilations, padding, groups)
     return xp.convolution_filter_gradient(input, y, kernel=kernel, **given)
@@ -273,7 +270,8 @@ def _plan(
     if not depth or channels % depth or outputs % max(1, channels // depth):
         raise ShapeError(
             f"{name}: the {channels} channels of `input` must be those that `filters` takes, "
-            f"{depth}, or a multiple (groups) that divides the {outputs} output channels. Received: "
+            f"{depth}, or a multiple (groups) that divides the {outputs} output channels. "
+            "Received: "
             f"input.shape={shape}, filters.shape={filters}, data_format={data_format!r}."
         )
     if 0 in kernel:
@@ -352,8 +350,8 @@ def conv2d(
     """The convolution of `input` [..., height, width, channels] with `filters` [h, w, in, out].
 
     `strides`, `dilations`: a number, one for each axis of space, or one for all axes; `padding`:
-    "SAME", "VALID" or a list of pairs for all axes. Channels of `input` that are a multiple of those
-    of `filters` make groups.
+    "SAME", "VALID" or a list of pairs for all axes. Channels of `input` that are a multiple of
+    those of `filters` make groups.
     """
     return _convolve("conv2d", input, filters, 2, strides, padding, data_format, dilations)
 
@@ -391,8 +389,8 @@ def convolution(
 def _rank(ndim: int, argument: str, value: Any, name: str) -> int:
     if ndim - 2 not in (1, 2, 3):
         raise ShapeError(
-            f"{name}: `{argument}` must stand for 1, 2 or 3 axes of space, batch or kernel axes and "
-            f"channels besides: 3 to 5 in all. Received: {value}."
+            f"{name}: `{argument}` must have 1, 2 or 3 axes of space and two others. Received: "
+            f"{value}."
         )
     return ndim - 2
 
@@ -437,8 +435,8 @@ def _transposed(
     if shape != expected:
         raise ShapeError(
             f"{name}: to give output_shape={list(wanted)} the `input` must have the shape "
-            f"{expected}, with these strides, padding and filters of shape {kernel} (kernel, output "
-            f"channels, input channels). Received: input.shape={shape}."
+            f"{expected}, with these strides, padding and filters of shape {kernel} (kernel, "
+            f"output channels, input channels). Received: input.shape={shape}."
         )
     if not first:
         return _convolution_input_gradient(y, w, size=plan.size, **plan.geometry)
@@ -458,7 +456,15 @@ def conv1d_transpose(
 ) -> Tensor:
     """The transpose of `conv1d`: see `conv2d_transpose`."""
     return _transposed(
-        "conv1d_transpose", input, filters, 1, output_shape, strides, padding, data_format, dilations
+        "conv1d_transpose",
+        input,
+        filters,
+        1,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
     )
 
 
@@ -477,7 +483,15 @@ def conv2d_transpose(
     `filters` are [height, width, output channels, input channels].
     """
     return _transposed(
-        "conv2d_transpose", input, filters, 2, output_shape, strides, padding, data_format, dilations
+        "conv2d_transpose",
+        input,
+        filters,
+        2,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
     )
 
 
@@ -493,7 +507,15 @@ def conv3d_transpose(
 ) -> Tensor:
     """The transpose of `conv3d`: see `conv2d_transpose`."""
     return _transposed(
-        "conv3d_transpose", input, filters, 3, output_shape, strides, padding, data_format, dilations
+        "conv3d_transpose",
+        input,
+        filters,
+        3,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
     )
 
 
@@ -524,130 +546,7 @@ def atrous_conv2d_transpose(
     )
 
 
-# Depthwise and separable
-
-
-def _by_channel(name: str, argument: str, filters: Tensor) -> Tensor:
-    """Filters [h, w, channels, multiplier] as those of a convolution with a group for each channel."""
-    shape = filters._array.shape
-    if len(shape) != 4:
-        raise ShapeError(
-            f"{name}: `{argument}` must be [height, width, channels, multiplier]. Received: "
-            f"{argument}.shape={shape}."
-        )
-    return _reshape(filters, shape=(*shape[:2], 1, shape[2] * shape[3]))
-
-
-def _check_channels(name: str, shape: Ints, filters: Ints, data_format: Any) -> None:
-    channels = shape[1 if channels_first(data_format, 2, name) else -1]
-    if len(shape) != 4 or channels != filters[2]:
-        raise ShapeError(
-            f"{name}: `input` must have rank 4 and as many channels as the filter. Received: "
-            f"input.shape={shape}, filter.shape={filters}, data_format={data_format!r}."
-        )
-
-
-def depthwise_conv2d(
-    input: Any,
-    filter: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None = None,
-    dilations: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    """Each channel of `input` convolved with filters of its own: `filter` [h, w, channels, multiplier].
-
-    The `multiplier` results of channel c are the output channels from `c * multiplier` on.
-    """
-    x, w = _operands(_convolution.op, input, filter)
-    many = _by_channel("depthwise_conv2d", "filter", w)
-    _check_channels("depthwise_conv2d", x._array.shape, w._array.shape, data_format)
-    return _convolve(
-        "depthwise_conv2d", x, many, 2, strides, padding, data_format, dilations, True
-    )
-
-
-def depthwise_conv2d_backprop_input(
-    input_sizes: Any,
-    filter: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of `depthwise_conv2d` by its input of shape `input_sizes`."""
-    op_name = "depthwise_conv2d_backprop_input"
-    y, w = _operands(_convolution.op, out_backprop, filter)
-    many = _by_channel(op_name, "filter", w)
-    sizes = static_ints(input_sizes, op_name, "input_sizes")
-    _check_channels(op_name, sizes, w._array.shape, data_format)
-    return _transposed(op_name, y, many, 2, sizes, strides, padding, data_format, dilations)
-
-
-def depthwise_conv2d_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of `depthwise_conv2d` by its filter of shape `filter_sizes`."""
-    op_name = "depthwise_conv2d_backprop_filter"
-    x, y = _operands(_convolution.op, input, out_backprop)
-    sizes = static_ints(filter_sizes, op_name, "filter_sizes")
-    if len(sizes) != 4:
-        raise ShapeError(
-            f"{op_name}: `filter_sizes` must be [height, width, channels, multiplier]. Received: "
-            f"{list(sizes)}."
-        )
-    _check_channels(op_name, x._array.shape, sizes, data_format)
-    height, width, channels, multiplier = sizes
-    many = (height, width, 1, channels * multiplier)
-    given = frozen(strides), frozen(padding), data_format, frozen(dilations)
-    plan = _plan(op_name, x._array.shape, many, 2, *given)
-    if plan.first:
-        x, y = channels_last(x), channels_last(y)
-    expected = (x._array.shape[0], *plan.space, many[-1])
-    if y._array.shape != expected:
-        raise ShapeError(
-            f"{op_name}: `out_backprop` must have the shape of the result, {expected} (batch, height, "
-            f"width, channels). Received: {tuple(y._array.shape)}."
-        )
-    out = _convolution_filter_gradient(x, y, kernel=(height, width), **plan.geometry)
-    return _reshape(out, shape=sizes)
-
-
-def separable_conv2d(
-    input: Any,
-    depthwise_filter: Any,
-    pointwise_filter: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None = None,
-    dilations: Any = None,
-    name: str | None = None,
-) -> Tensor:
-    """`depthwise_conv2d`, then its output channels mixed by `pointwise_filter` [1, 1, in, out]."""
-    point = to_tensor(pointwise_filter, "separable_conv2d")
-    if point.ndim != 4 or point._array.shape[:2] != (1, 1):
-        raise ShapeError(
-            "separable_conv2d: `pointwise_filter` must be [1, 1, input channels, output channels]. "
-            f"Received: pointwise_filter.shape={tuple(point.shape)}."
-        )
-    depth = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
-    mixed = depth._array.shape[1 if channels_first(data_format, 2, "separable_conv2d") else -1]
-    if mixed != point._array.shape[2]:
-        raise ShapeError(
-            f"separable_conv2d: the depthwise filters give {mixed} channels, and `pointwise_filter` "
-            f"takes {point._array.shape[2]}."
-        )
-    return _convolve("separable_conv2d", depth, point, 2, 1, "VALID", data_format, None)
+# Normalization
 
 
 def batch_norm_with_global_normalization(
@@ -660,6 +559,6 @@ def batch_norm_with_global_normalization(
     scale_after_normalization: bool,
     name: str | None = None,
 ) -> Tensor:
-    """`batch_normalization` with offset `beta`, and scale `gamma` if `scale_after_normalization`."""
+    """`batch_normalization`: offset `beta`, scale `gamma` if `scale_after_normalization`."""
     scale = gamma if scale_after_normalization else None
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon)

@@ -31,7 +31,7 @@ from .logic import where
 from .reduction import reduce_mean, reduce_std, reduce_sum
 from .shape import expand_dims
 
-_THREE = "the last axis must hold 3 channels"
+_KNOWN = (np.ndarray, np.generic)  # arrays whose values can be looked at, unlike a tracer's
 
 
 def _image(
@@ -294,7 +294,8 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     """`gain * image ** gamma`, computed with floats in [0, 1]."""
     x = to_tensor(image, "adjust_gamma")
     floats = _as_float(x)
-    if float(to_tensor(gamma, "adjust_gamma")) < 0:
+    exponent = to_tensor(gamma, "adjust_gamma")._array
+    if isinstance(exponent, _KNOWN) and (exponent < 0).any():
         raise InvalidArgumentError(f"adjust_gamma: `gamma` must be >= 0, and is {gamma!r}.")
     return convert_image_dtype(gain * pow(floats, gamma), x.dtype, saturate=True)
 
@@ -306,7 +307,7 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     """
     x = _image(image, "adjust_hue", "image", 3, rank=3)
     turn = to_tensor(delta, "adjust_hue")
-    if not -1 <= float(turn) <= 1:
+    if isinstance(turn._array, _KNOWN) and not -1 <= float(turn) <= 1:
         raise InvalidArgumentError(f"adjust_hue: `delta` must lie in [-1, 1], and is {delta!r}.")
     floats = _as_float(x)
     high, low = _high_and_low(floats)

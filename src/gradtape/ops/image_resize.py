@@ -457,11 +457,11 @@ def _inside(positions: Tensor, size: int) -> Tensor:
 def _picked(pixels: Tensor, numbers: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     """The pixels of image `numbers[i]` at the whole numbers `rows[i]`, `columns[i]`."""
     count, height, width, channels = pixels._array.shape
-    i = cast(rows, dt.int64)
-    j = cast(columns, dt.int64)
+    i = cast(rows, dt.int32)
+    j = cast(columns, dt.int32)
     i = where(i < 0, 0 * i, where(i >= height, 0 * i + (height - 1), i))
     j = where(j < 0, 0 * j, where(j >= width, 0 * j + (width - 1), j))
-    n = cast(numbers, dt.int64)[:, None, None]
+    n = cast(numbers, dt.int32)[:, None, None]
     flat = _reshape(pixels, shape=(count * height * width, channels))
     return gather(flat, (n * height + i[:, :, None]) * width + j[:, None, :])
 

@@ -137,6 +137,13 @@ def dropout(
     """
     from .random import uniform
 
+    return drop_elements(
+        x, rate, noise_shape, lambda shape, dtype: uniform(shape, dtype=dtype, seed=seed)
+    )
+
+
+def drop_elements(x: Any, rate: Any, noise_shape: Any, uniform_sampler: Any) -> Tensor:
+    """Dropout with the numbers from [0, 1) that `uniform_sampler(shape, dtype)` draws."""
     x = to_tensor(x, "dropout")
     if x._array.dtype not in dt.FLOATING:
         raise ValueError(f"dropout: `x` must be floating, as it is scaled, and is {x.dtype.name}.")
@@ -155,7 +162,7 @@ def dropout(
         noise = static_ints(given, "dropout", "noise_shape")
         broadcast_shapes("dropout", x=shape, noise=noise)
         shape = noise
-    drawn = uniform(shape, dtype=dt.of_numpy(accumulator(x._array.dtype)), seed=seed)
+    drawn = to_tensor(uniform_sampler(shape, dt.of_numpy(accumulator(x._array.dtype))), "dropout")
     if fixed:
         return _drop(x, drawn >= float(rate), scale=1 / (1 - float(rate)))
     rate = cast(rate, x.dtype)

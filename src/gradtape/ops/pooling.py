@@ -1,8 +1,8 @@
 """Pooling: the maximum or the mean of windows, over 1, 2 or 3 axes.
 
 A pool over several axes is one over each axis, the last one first, so that the primitives know one
-axis only: a window of h x w takes `h + w` steps, and the first of equal elements is the first one in
-the order of memory. Windows never reach into the padding: what lies there does not exist.
+axis only: a window of h x w takes `h + w` steps, and the first of equal elements is the first one
+in the order of memory. Windows never reach into the padding: what lies there does not exist.
 """
 
 from __future__ import annotations
@@ -220,7 +220,8 @@ def _plan(
     rates = per_axis(dilations, rank, first, name, "dilations", whole=True)
     if sizes[0] > 1 or steps[0] > 1:
         raise UnimplementedError(
-            f"{name}: the batch is not pooled. Received: ksize={list(sizes)}, strides={list(steps)}."
+            f"{name}: the batch is not pooled. Received: ksize={list(sizes)}, strides="
+            f"{list(steps)}."
         )
     if isinstance(padding, tuple):
         inner = explicit(padding, rank, first, name)
@@ -384,7 +385,7 @@ def avg_pool2d(
     data_format: str | None = "NHWC",
     name: str | None = None,
 ) -> Tensor:
-    """The mean of each window of `input` [batch, height, width, channels]; padding does not count."""
+    """The mean of each window of `input` [batch, height, width, channels], padding left out."""
     return _pool("avg_pool2d", "AVG", input, 2, ksize, strides, padding, data_format)
 
 
@@ -468,7 +469,7 @@ def max_pool_with_argmax(
     include_batch_in_index: bool = False,
     name: str | None = None,
 ) -> MaxPoolWithArgmax:
-    """`max_pool2d`, and the flat position of each largest element in its image (or in the batch)."""
+    """`max_pool2d`, and the flat position of each largest element in its image (or the batch)."""
     x = to_tensor(input, "max_pool_with_argmax")
     if data_format not in (None, "NHWC"):
         raise InvalidArgumentError(
@@ -491,16 +492,8 @@ def max_pool_with_argmax(
 # Fractional pooling: windows of two sizes, in random order
 
 
-class FractionalMaxPool(NamedTuple):
-    """What `fractional_max_pool` returns."""
-
-    output: Tensor
-    row_pooling_sequence: Tensor
-    col_pooling_sequence: Tensor
-
-
-class FractionalAvgPool(NamedTuple):
-    """What `fractional_avg_pool` returns."""
+class FractionalPool(NamedTuple):
+    """What the two fractional pools return."""
 
     output: Tensor
     row_pooling_sequence: Tensor
@@ -514,11 +507,11 @@ def fractional_max_pool(
     overlapping: bool = False,
     seed: Any = 0,
     name: str | None = None,
-) -> FractionalMaxPool:
+) -> FractionalPool:
     """The largest elements of windows whose sizes vary at random, `pooling_ratio` on average.
 
-    Also the bounds of the windows along rows and columns. `overlapping` windows share their borders.
-    A `seed` other than 0 fixes the draw.
+    Also the bounds of the windows along rows and columns. `overlapping` windows share their
+    borders. A `seed` other than 0 fixes the draw.
     """
     x, bounds = _fractions("fractional_max_pool", value, pooling_ratio, pseudo_random, seed)
     out = x
@@ -527,7 +520,7 @@ def fractional_max_pool(
         count, size = members.shape
         out = gather(out, Tensor(members.reshape(-1)), axis=axis)
         out = _window_max(out, axis=axis, **_window(size, size, 0, count))
-    return FractionalMaxPool(out, *map(Tensor, bounds))
+    return FractionalPool(out, *map(Tensor, bounds))
 
 
 def fractional_avg_pool(
@@ -537,7 +530,7 @@ def fractional_avg_pool(
     overlapping: bool = False,
     seed: Any = 0,
     name: str | None = None,
-) -> FractionalAvgPool:
+) -> FractionalPool:
     """The means of windows whose sizes vary at random: see `fractional_max_pool`."""
     x, bounds = _fractions("fractional_avg_pool", value, pooling_ratio, pseudo_random, seed)
     out = x
@@ -549,7 +542,7 @@ def fractional_avg_pool(
         averages = Tensor(weights.astype(x._array.dtype))
         out = tensordot(out, averages, [[axis], [1]])
         out = _transpose(out, perm=_with_last_at(axis))
-    return FractionalAvgPool(out, *map(Tensor, bounds))
+    return FractionalPool(out, *map(Tensor, bounds))
 
 
 def _with_last_at(axis: int) -> Ints:
@@ -576,16 +569,18 @@ def _fractions(
     if len(ratios) == 4:
         if ratios[0] != 1 or ratios[3] != 1:
             raise InvalidArgumentError(
-                f"{name}: `pooling_ratio` must be 1 for the batch and the channels. Received: {ratio}."
+                f"{name}: `pooling_ratio` must be 1 for the batch and the channels. "
+                f"Received: {ratio}."
             )
         ratios = ratios[1:3]
     sizes = x._array.shape[1:3]
     if len(ratios) != 2 or any(not 1 <= r <= n for r, n in zip(ratios, sizes, strict=False)):
         raise InvalidArgumentError(
-            f"{name}: `pooling_ratio` must be a number or [1, rows, columns, 1], each between 1 and "
-            f"the size of its axis, {list(sizes)}. Received: {ratio}."
+            f"{name}: `pooling_ratio` must be a number or [1, rows, columns, 1], each between 1 "
+            f"and the size of its axis, {list(sizes)}. Received: {ratio}."
         )
-    random = generator_for(seed or None)
+    # As in TensorFlow the windows of one seed are the same in every call.
+    random = np.random.default_rng(int(seed)) if seed else generator_for()
     axes = zip(sizes, ratios, strict=True)
     return x, [_bounds(n, int(n / r), pseudo_random, random) for n, r in axes]
 
@@ -602,7 +597,7 @@ def _bounds(length: int, count: int, pseudo_random: bool, random: np.random.Gene
         alpha = length / count
         limit = min((small + 2) / alpha - 1, (length + 1 - small) / alpha - (count - 1))
         u = random.random() * limit
-        inner = [int(alpha * (i + u)) for i in range(1, count)]
+        inner = [math.ceil(alpha * (i + u)) for i in range(1, count)]
         sizes = np.diff([1, *inner, length + 1])
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
@@ -612,4 +607,3 @@ def _members(bounds: Any, overlapping: bool) -> Any:
     ends = np.minimum(bounds[1:] + overlapping, bounds[-1]) - 1
     width = int((ends - bounds[:-1]).max()) + 1
     return np.minimum(bounds[:-1, None] + np.arange(width), ends[:, None])
-

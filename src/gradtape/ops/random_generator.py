@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ class Generator:
         """A Generator that starts where no other does: from the operating system's randomness."""
         alg = Algorithm.PHILOX if alg is None else alg
         size = 2 if algorithm_of(alg, "Generator") is Algorithm.THREEFRY else 3
-        return cls(state=np.frombuffer(secrets.token_bytes(8 * size), np.int64), alg=alg)
+        return cls(state=np.frombuffer(os.urandom(8 * size), np.int64), alg=alg)
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:

@@ -26,11 +26,13 @@ from .slicing import _getitem, _pad
 
 
 def _unfolded(r):
-    return [
-        ([r.normal(size=(*shape[:axis], p["count"], p["size"], *shape[axis + 1 :]))], p | {"length": n})
-        for ((x,), p) in _samples(r, "in")
-        for shape, axis, n in [(x.shape, p["axis"], x.shape[p["axis"]])]
-    ]  # fmt: skip
+    result = []
+    for (x,), params in _samples(r, "in"):
+        axis = params["axis"]
+        window = params["count"], params["size"]
+        y = r.normal(size=(*x.shape[:axis], *window, *x.shape[axis + 1 :]))
+        result.append(([y], params | {"length": x.shape[axis]}))
+    return result
 
 
 @op(linear="x", samples=lambda r: _samples(r, "in"))
@@ -74,12 +76,11 @@ def _patches(
     """The windows of `x` [batch, *space, channels]: [batch, *places, *kernel, channels]."""
     rank = x.ndim - 2
     kernel, steps, dilations = (
-        per_axis(v, rank, False, name, n) for v, n in zip((sizes, strides, rates), names, strict=True)
+        per_axis(v, rank, False, name, n)
+        for v, n in zip((sizes, strides, rates), names, strict=True)
     )
     if padding not in ("SAME", "VALID"):
-        raise InvalidArgumentError(
-            f"{name}: `padding` must be 'SAME' or 'VALID', not {padding!r}."
-        )
+        raise InvalidArgumentError(f"{name}: `padding` must be 'SAME' or 'VALID', not {padding!r}.")
     space = tuple(x._array.shape[1:-1])
     pairs, counts = amounts(padding, space, kernel, steps, dilations, name)
     for axis in range(rank):
@@ -113,15 +114,13 @@ def extract_patches(
     """
     x = _check_rank(to_tensor(images, "extract_patches"), 4, "extract_patches", "images")
     names = ("sizes", "strides", "rates")
-    return _in_channels(
-        _patches("extract_patches", x, sizes, strides, rates, padding, names), 2
-    )
+    return _in_channels(_patches("extract_patches", x, sizes, strides, rates, padding, names), 2)
 
 
 def extract_volume_patches(
     input: Any, ksizes: Any, strides: Any, padding: str, name: str | None = None
 ) -> Tensor:
-    """The windows of `input` [batch, depth, height, width, channels], flattened into the channels."""
+    """The windows of `input` [batch, depth, height, width, channels], each in the channels."""
     op_name = "extract_volume_patches"
     x = _check_rank(to_tensor(input, op_name), 5, op_name, "input")
     names = ("ksizes", "strides", "rates")
@@ -163,7 +162,13 @@ def erosion2d(
 
 
 def _morph(
-    name: str, input: Any, filters: Any, strides: Any, padding: Any, data_format: Any, dilations: Any
+    name: str,
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: Any,
+    dilations: Any,
 ) -> Tensor:
     if data_format != "NHWC":
         raise InvalidArgumentError(f"{name}: `data_format` must be 'NHWC', not {data_format!r}.")
@@ -261,7 +266,8 @@ def _blocks(name: str, input: Any, block_size: Any, data_format: str) -> tuple[T
         )
     if x.ndim != 4:
         raise ShapeError(
-            f"{name}: `input` must have rank 4 ({data_format}). Received: input.shape={tuple(x.shape)}."
+            f"{name}: `input` must have rank 4 ({data_format}). Received: input.shape="
+            f"{tuple(x.shape)}."
         )
     size = static_int(block_size, name, "block_size")
     if size < 2:
@@ -394,7 +400,8 @@ def with_space_to_batch(
     axes = static_ints(list(dims), name, "spatial_dims")
     if list(axes) != sorted(set(axes)) or len(axes) != rank or any(a < 1 for a in axes):
         raise InvalidArgumentError(
-            f"{name}: `spatial_dims` must be {rank} increasing positive axes. Received: {list(axes)}."
+            f"{name}: `spatial_dims` must be {rank} increasing positive axes. Received: "
+            f"{list(axes)}."
         )
     if any(r < 1 for r in rates):
         raise InvalidArgumentError(f"{name}: `dilation_rate` must be positive. Received: {rates}.")

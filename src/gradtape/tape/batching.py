@@ -22,6 +22,7 @@ from ..core.convert import as_tensor
 from ..core.cotangent import dense
 from ..core.dispatch import listeners, record, recorders
 from ..core.draws import batches
+from ..core.engine import register_engine
 from ..core.errors import Error, InvalidArgumentError, ShapeError, ValuesNeeded
 from ..core.op import JointOp, Op
 from ..core.spec import Spec, spec_of
@@ -293,11 +294,7 @@ class Element:
         return self.size * self.dtype.itemsize
 
     def _refuse(self, *unused: Any, **options: Any) -> NoReturn:
-        raise ValuesNeeded(
-            f"The values of a tensor ({Spec(self.shape, self.dtype)}) that differ from element to element of "
-            "a batch are needed as one: by `if`, float(), numpy(), or where a shape depends on them. "
-            "Choose between values with tf.where, or use tf.map_fn in place of tf.vectorized_map."
-        )
+        _refuse_values(f"a tensor ({Spec(self.shape, self.dtype)})")
 
     __array__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = __getitem__ = __iter__ = _refuse
 
@@ -305,6 +302,18 @@ class Element:
         if name.startswith("__"):
             raise AttributeError(name)
         self._refuse()
+
+
+def _refuse_values(of_what: str) -> NoReturn:
+    raise ValuesNeeded(
+        f"The values of {of_what} that differ from element to element of a batch are needed as one: by "
+        "`if`, float(), numpy(), or where a shape depends on them. Choose between values with tf.where, or "
+        "use tf.map_fn in place of tf.vectorized_map."
+    )
+
+
+# Code that asks for the engine of a tensor is about to compute with its array.
+register_engine(lambda kind: kind is Element, lambda: _refuse_values("a tensor"))
 
 
 def apply_batched(op: Op, batched: set[str], tensors: list[Tensor], params: dict[str, Any]) -> Any:

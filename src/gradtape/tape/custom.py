@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import update_wrapper, wraps
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,21 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     if f is None:
         return custom_gradient
 
-    @wraps(f)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    return _CustomGradient(f)
+
+
+class _CustomGradient:
+    """A function with a gradient of its own. As a method it binds: `self` takes no gradient's place."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self._f = f
+        update_wrapper(self, f)
+
+    def __get__(self, instance: Any, owner: Any = None) -> _CustomGradient:
+        return self if instance is None else _CustomGradient(self._f.__get__(instance, owner))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        f = self._f
         with _reading(listeners()) as read:  # seen by tapes, because `grad_fn` may use what `f` computed
             returned = f(*args, **kwargs)
         if not isinstance(returned, tuple) or len(returned) != 2 or not callable(returned[1]):
@@ -73,8 +86,6 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
             return by_argument + _checked(both[1], variables, "variable", f)
 
         return _recorded(f"custom_gradient of {_name(f)}", flat_args + variables, result, rule)
-
-    return wrapped
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:

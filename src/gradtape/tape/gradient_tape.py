@@ -16,7 +16,9 @@ from ..core.backward import backward
 from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
 from ..core.dispatch import Record, listeners
+from ..core.op import Op
 from ..core.tensor import Tensor, new_key
+from .budget import Ledger, parse_bytes
 from .jacobian import (
     batch_jacobian_rows,
     jacobian_rows,
@@ -24,6 +26,7 @@ from .jacobian import (
     shape_batch_jacobian,
     shape_jacobian,
 )
+from .per_example import pull_examples
 from .scopes import get_logger
 from .variable import Variable
 
@@ -48,18 +51,30 @@ class GradientTape:
     Trainable variables are watched when they are read, unless `watch_accessed_variables` is False. A
     tape gives one set of gradients and lets go of what it holds; a `persistent` one as many as asked
     for, and holds on until it is deleted.
+
+    With a `memory_budget` (bytes, or "2GB") the tape drops what is cheap to compute again when it holds
+    more than that, and computes it again on the way back; the gradients are the same to the last bit.
     """
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+    def __init__(
+        self,
+        persistent: bool = False,
+        watch_accessed_variables: bool = True,
+        *,
+        memory_budget: int | str | None = None,
+    ) -> None:
         self._persistent = persistent
+        self._budget = None if memory_budget is None else parse_bytes(memory_budget)
         self.watches_variables = watch_accessed_variables
         self.tracked: set[int | None] = set()
-        self.records: list[Any] = []
+        self.records: list[Any] | None = []
+        self._ledger: Ledger | None = None
         self._variables: dict[int, Variable] = {}
         self._recording = False
         self._entered = False
         self._used = False
         self._listeners: list[Any] = []  # the active recorders of the thread that entered the tape
+        self._forget()
 
     # Recording
 
@@ -92,7 +107,8 @@ class GradientTape:
 
     def _forget(self) -> None:
         self.tracked = set()
-        self.records = []
+        self.records = [] if self._budget is None else None
+        self._ledger = None if self._budget is None else Ledger(self._budget)
         self._variables = {}
         self._used = False
 
@@ -242,6 +258,24 @@ class GradientTape:
             return _jacobian_zeros(target._array.shape, source[0])
         return shape_batch_jacobian(rows, target, source)
 
+    def per_example_gradient(self, losses: Any, sources: Any) -> Any:
+        """The gradient of each of `losses`, one for each example, by each of `sources`: [b, source...].
+
+        One backward pass: the tensors that have a row for each example go back together, and only the
+        rules of the parameters run example by example. Example i must depend on row i of the data only.
+        A source that no loss depends on gives None. A tensor with as many rows as there are examples,
+        and that is not computed from sources alone, is taken for one with a row for each example.
+        """
+        losses = _single_target(losses, "per_example_gradient")
+        if losses is None or losses.ndim != 1:
+            raise ValueError(
+                "per_example_gradient: `losses` must be a floating tensor of rank 1, a loss for each example."
+            )
+        keys = _source_keys(nest.flatten(sources))
+        self._begin_backward()
+        records = list(self._take_records())[::-1]
+        return nest.pack(sources, iter(pull_examples(records, losses, keys)))
+
     def _rows_together(self, parallel_iterations: int | None, vectorised: bool, name: str) -> int | None:
         """How many rows of a Jacobian to compute at once; None for as many as fit."""
         if not vectorised:
@@ -282,20 +316,30 @@ class GradientTape:
 
     def _take_records(self) -> Iterator[Any]:
         """The records, last first; a tape that is not persistent lets go of each as it is used."""
+        if self._ledger is not None:
+            return self._ledger.taken(self._persistent)
+        assert self.records is not None
         if self._persistent:
             return iter(reversed(self.records))
         records, self.records = self.records, []
         self.tracked = set()
         return _popped(records)
 
+    def observe(self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
+        """With a memory budget: keep a record that can be run again."""
+        if self._ledger is not None:
+            self._ledger.add(op, inputs, outputs, params, self.tracked)
+
     def __iter__(self) -> Iterator[Record]:
         """The records as they stand, first to last."""
-        return (Record(*entry) for entry in self.records)
+        if self._ledger is not None:
+            return iter([Record(*entry) for entry in self._ledger.taken(True)][::-1])
+        return (Record(*entry) for entry in self.records or ())
 
     def __repr__(self) -> str:
         state = "recording" if self._recording else "used" if self._used else "not recording"
         kind = "persistent, " if self._persistent else ""
-        return f"<GradientTape: {kind}{state}, {len(self.records)} records>"
+        return f"<GradientTape: {kind}{state}, {len(self.records or self._ledger or ())} records>"
 
 
 _naming = threading.Lock()

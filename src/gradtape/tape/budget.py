@@ -1,0 +1,205 @@
+"""A tape with a memory budget: what is dropped to stay within it is computed again on the way back.
+
+Records are data, so an op can be run again. A `Ledger` stands in the place of the list of records. It
+keeps, beside each record, the recipe of its outputs: the op, its inputs (by key, where they have a recipe
+themselves) and its parameters. When the values it holds pass the budget, it drops those that are the
+cheapest to make again for the bytes that they free. Random draws are no ops but constants, so they are
+never drawn anew: the gradients are, bit for bit, those without a budget.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..core.dispatch import listeners
+from ..core.op import Op, spec_like
+from ..core.tensor import Tensor
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+def parse_bytes(budget: Any) -> int:
+    """A number of bytes from an int or a text like "2GB" or "512 MiB"."""
+    if isinstance(budget, int) and not isinstance(budget, bool) and budget >= 0:
+        return budget
+    match = re.fullmatch(r"\s*([\d.]+)\s*([A-Za-z]*)\s*", budget) if isinstance(budget, str) else None
+    if match is None or match[2].upper() not in _UNITS:
+        raise ValueError(
+            f"memory_budget: expected a number of bytes or a text like '2GB' or '512MiB', not {budget!r}."
+        )
+    return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+class Held(NamedTuple):
+    """In a record, in the place of a tensor: its key, under which the ledger has it or can make it."""
+
+    key: int
+
+
+class Recipe(NamedTuple):
+    """How to make a tensor again."""
+
+    op: Op
+    inputs: tuple[Any, ...]  # Held, or a tensor that the ledger did not make
+    params: dict[str, Any]
+    index: int | None  # which output, if there are several
+    work: float
+
+
+class Ledger:
+    """Records whose tensors may be dropped and made again."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._entries: list[Any] = []
+        self._recipes: dict[int, Recipe] = {}
+        self._values: dict[int, Tensor] = {}
+        self._uses: dict[int, int] = {}
+        self.bytes = 0
+        self.peak = 0
+        self.recomputed = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tracked: set[int | None]) -> None:
+        """Keep a record of an executed op, and the recipe of its outputs."""
+        positions = tuple([i for i, x in enumerate(inputs) if x._key in tracked])
+        keep = op.keep_for(positions)
+        if keep is None:
+            return
+        fixed = len(op.arguments) - op.variadic
+        slots = (*inputs[:fixed], tuple(inputs[fixed:])) if op.variadic else inputs
+        saved = keep(*slots, outputs)
+        several = type(outputs) is tuple
+        if several and saved[-1] is None:
+            saved = (*saved[:-1], spec_like(outputs))
+        if hasattr(op, "call"):  # an op of one call (a custom gradient) has no kernel to run again
+            self._write_recipes(op, inputs, outputs, params)
+        keys = tuple([(i, inputs[i]._key) for i in positions])
+        out_keys = tuple([y._key for y in outputs]) if several else outputs._key
+        self._entries.append((op, keys, out_keys, tuple([self._hold(s) for s in saved]), params))
+        self._shrink()
+
+    def _write_recipes(self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
+        known = self._recipes
+        ingredients = tuple([Held(x._key) if x._key in known else x for x in inputs])
+        work = op.work(*inputs, outputs)
+        if type(outputs) is tuple:
+            for index, y in enumerate(outputs):
+                known[y._key] = Recipe(op, ingredients, params, index, work)
+        else:
+            known[outputs._key] = Recipe(op, ingredients, params, None, work)
+
+    def _hold(self, value: Any) -> Any:
+        """`value` as it stands in a record: a tensor that can be made again as its key."""
+        if type(value) is tuple:
+            return tuple([self._hold(v) for v in value])
+        if not isinstance(value, Tensor) or value._key not in self._recipes:
+            return value
+        key = value._key
+        self._uses[key] = self._uses.get(key, 0) + 1
+        self._put(key, value)
+        return Held(key)
+
+    def _put(self, key: int, value: Tensor) -> None:
+        if key not in self._values:
+            self._values[key] = value
+            self.bytes += _own_bytes(value)
+            self.peak = max(self.peak, self.bytes)
+
+    def _drop(self, key: int) -> None:
+        value = self._values.pop(key, None)
+        if value is not None:
+            self.bytes -= _own_bytes(value)
+
+    def _shrink(self) -> None:
+        """Drop values until the rest fits into the budget."""
+        while self.bytes > self._budget:
+            candidates = [key for key, value in self._values.items() if _own_bytes(value)]
+            if not candidates:
+                return
+            self._drop(min(candidates, key=self._price))
+
+    def _price(self, key: int) -> float:
+        """The work to make a value again, with all it needs that is not there, for each byte it frees."""
+        work, open_keys, seen = 0.0, [key], set()
+        while open_keys:
+            recipe = self._recipes[open_keys.pop()]
+            work += recipe.work
+            for x in recipe.inputs:
+                if isinstance(x, Held) and x.key not in self._values and x.key not in seen:
+                    seen.add(x.key)
+                    open_keys.append(x.key)
+        return work / _own_bytes(self._values[key])
+
+    def value(self, key: int) -> Tensor:
+        """A value that is held, or is made again."""
+        waiting = [key]
+        made: dict[int, Tensor] = {}
+        while waiting:  # not by recursion: a chain may be long
+            recipe = self._recipes[waiting[-1]]
+            missing = [
+                x.key for x in recipe.inputs
+                if isinstance(x, Held) and x.key not in self._values and x.key not in made
+            ]  # fmt: skip
+            if waiting[-1] in self._values:
+                waiting.pop()
+            elif missing:
+                waiting.extend(missing)
+            else:
+                current = waiting.pop()
+                made[current] = self._make(current, recipe, made)
+                if self._uses.get(current):
+                    self._put(current, made[current])
+        return self._values[key] if key in self._values else made[key]
+
+    def _make(self, key: int, recipe: Recipe, made: dict[int, Tensor]) -> Tensor:
+        inputs = [
+            (self._values[x.key] if x.key in self._values else made[x.key]) if isinstance(x, Held) else x
+            for x in recipe.inputs
+        ]
+        active = listeners()
+        around = active[:]
+        active[:] = []
+        try:
+            result = recipe.op.call(*inputs, **recipe.params)
+        finally:
+            active[:] = around
+        self.recomputed += 1
+        return Tensor((result if recipe.index is None else result[recipe.index])._array, key)
+
+    def taken(self, persistent: bool) -> Iterator[Any]:
+        """The records, last first, with their tensors; without `persistent` each is let go of."""
+        for position in range(len(self._entries) - 1, -1, -1):
+            op, inputs, outputs, saved, params = self._entries[position]
+            yield op, inputs, outputs, tuple([self._open(s) for s in saved]), params
+            if not persistent:
+                self._entries.pop()
+                for entry in saved:
+                    self._release(entry)
+            self._shrink()
+
+    def _open(self, value: Any) -> Any:
+        if isinstance(value, Held):
+            return self.value(value.key)
+        if type(value) is tuple:
+            return tuple([self._open(v) for v in value])
+        return value
+
+    def _release(self, value: Any) -> None:
+        if isinstance(value, Held):
+            self._uses[value.key] -= 1
+            if not self._uses[value.key]:
+                self._drop(value.key)
+        elif type(value) is tuple:
+            for v in value:
+                self._release(v)
+
+
+def _own_bytes(value: Tensor) -> int:
+    """What dropping a tensor frees: nothing, if it is a view of another."""
+    array = value._array
+    return 0 if getattr(array, "base", None) is not None else int(array.nbytes)

@@ -1,0 +1,73 @@
+"""Random changes of images, and derivatives that TensorFlow does not have."""
+
+import numpy as np
+import pytest
+
+IMAGE = np.random.default_rng(0).uniform(0.1, 0.9, size=(2, 6, 7, 3)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("brightness", (0.3,)),
+        ("contrast", (0.5, 1.5)),
+        ("saturation", (0.5, 1.5)),
+        ("hue", (0.3,)),
+        ("flip_left_right", ()),
+        ("flip_up_down", ()),
+        ("crop", ([2, 3, 4, 3],)),
+    ],
+)
+def test_stateless_draws_depend_on_the_seed_alone(tf, name, arguments):
+    change = getattr(tf.image, f"stateless_random_{name}")
+    first, again = (change(IMAGE, *arguments, seed=[1, 2]).numpy() for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    others = [change(IMAGE, *arguments, seed=[3, n]).numpy() for n in range(8)]
+    assert any(not np.array_equal(first, other) for other in others)
+
+
+def test_random_flips_are_of_one_image_each(tf):
+    x = tf.constant(IMAGE)
+    for _ in range(8):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.image.random_flip_left_right(x)
+        for before, after in zip(IMAGE, y.numpy(), strict=True):
+            assert np.array_equal(after, before) or np.array_equal(after, before[:, ::-1])
+        np.testing.assert_array_equal(tape.gradient(y, x), np.ones_like(IMAGE))
+
+
+def test_random_crop_is_a_part(tf):
+    part = tf.image.random_crop(np.arange(12).reshape(3, 4), [2, 2]).numpy()
+    assert (part == part[0, 0] + np.array([[0, 1], [4, 5]])).all()
+
+
+@pytest.mark.gradtape_only
+@pytest.mark.parametrize("method", ["bilinear", "nearest"])
+def test_crops_have_second_derivatives(tf, method):
+    image = tf.constant(IMAGE)
+    boxes = tf.constant([[0.13, 0.23, 0.71, 0.88], [0.81, 0.17, 0.07, 0.93]])
+    with tf.GradientTape() as outer:
+        outer.watch([image, boxes])
+        with tf.GradientTape() as inner:
+            inner.watch([image, boxes])
+            crops = tf.image.crop_and_resize(image, boxes, [1, 0], [3, 4], method)
+            loss = tf.reduce_sum(crops**2)
+        by_image, by_boxes = inner.gradient(loss, [image, boxes])
+    # The loss is quadratic in the image, so that its gradient has the image itself as a factor.
+    np.testing.assert_allclose(tf.reduce_sum(by_image * image), 2 * loss, rtol=1e-5)
+    second = outer.gradient(by_boxes, boxes)
+    if method == "bilinear":
+        step = 2.0**-9
+
+        def slope(places):
+            with tf.GradientTape() as tape:
+                tape.watch(places)
+                loss = tf.reduce_sum(tf.image.crop_and_resize(image, places, [1, 0], [3, 4]) ** 2)
+            return tf.reduce_sum(tape.gradient(loss, places)).numpy()
+
+        for place in np.ndindex(2, 4):
+            move = np.zeros((2, 4), np.float32)
+            move[place] = step
+            expected = (slope(boxes + move) - slope(boxes - move)) / (2 * step)
+            np.testing.assert_allclose(second.numpy()[place], expected, rtol=2e-3, atol=0.05)
