@@ -20,7 +20,7 @@ from bench.systems import ONE_THREAD
 CHECKSUM_TOLERANCE = 1e-4  # of the sum of magnitudes: float32 sums in another order
 DIGITS = 3
 
-Checksum = list[tuple[float, float]]
+Checksum = list[tuple[float, ...]]
 Progress = Callable[[str, float], None]
 
 
@@ -122,6 +122,7 @@ class Result:
     minima: dict[str, Sample] = field(default_factory=dict)
     checksums: dict[str, Checksum] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    siblings: dict[str, Result] = field(default_factory=dict, repr=False)
 
     @property
     def label(self) -> str:
@@ -158,6 +159,9 @@ class Result:
         return [Verdict(target, self._judged(target)) for target in targets]
 
     def _judged(self, target: Target) -> float | None:
+        if target.over_case:
+            ours, base = self.ratio(None), self.siblings[target.over_case].ratio(None)
+            return None if ours is None or not base else ours / base
         ratio = self.ratio(target.over)
         return ratio if ratio is None or not target.added else ratio - 1
 
@@ -197,9 +201,7 @@ class Session:
         """All cases once in each round: a burst of other load falls on few samples of any case."""
         rounds = self.settings.rounds
         results = [
-            Result(name, question, case, self._adjusted(given))
-            for name, question in questions.items()
-            for case, given in question.cases.items()
+            result for name, question in questions.items() for result in self._empty(name, question)
         ]
         turns = [
             (f"round {number + 1} of {rounds}: {result.title}", result)
@@ -218,6 +220,14 @@ class Session:
         for result in results:
             result.failures |= disagreements(result.checksums)
         return results
+
+    def _empty(self, name: str, question: Question) -> list[Result]:
+        siblings: dict[str, Result] = {}
+        for case, given in question.cases.items():
+            siblings[case] = Result(
+                name, question, case, self._adjusted(given), siblings=siblings
+            )
+        return list(siblings.values())
 
     def _adjusted(self, case: Case) -> dict[str, Any]:
         iterations = self.settings.iterations
@@ -257,7 +267,7 @@ def disagreements(checksums: Mapping[str, Checksum]) -> dict[str, str]:
     }
 
 
-def _agree(ours: tuple[float, float], theirs: tuple[float, float]) -> bool:
+def _agree(ours: tuple[float, ...], theirs: tuple[float, ...]) -> bool:
     allowed = CHECKSUM_TOLERANCE * theirs[1]
     return all(
         math.isfinite(a) and abs(a - b) <= allowed for a, b in zip(ours, theirs, strict=True)

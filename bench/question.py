@@ -11,7 +11,7 @@ from typing import Any
 
 Case = Mapping[str, Any]
 Step = Callable[[], Any]
-Program = Callable[..., Step]
+Program = Callable[..., Step | None]
 Sample = dict[str, float]
 
 
@@ -41,7 +41,8 @@ def returned(step: Step, run: Run) -> Sample:
 class Target:
     """gradtape's figure in `case` over that of the system `over` is at most `at_most`.
 
-    Without `over` the figure itself is the ratio; with `added` the ratio is that of the difference,
+    Without `over` the figure itself is the ratio; with `over_case` it is that over gradtape's own
+    figure in another case; with `added` the ratio is that of the difference,
     (gradtape - over) / over.
     """
 
@@ -49,15 +50,18 @@ class Target:
     over: str | None
     at_most: float
     added: bool = False
+    over_case: str | None = None
 
 
 @dataclass
 class Question:
     """One file of `bench/questions/`; the driver and the worker need to know no more than this.
 
-    A program is `prepare(module, **case)` and returns a step. In a timed question a step returns
-    the arrays it computed, and the driver compares them between the systems. The driver keeps the
-    minimum over the rounds of each name in a sample; `figure` makes one number of these minima.
+    A program is `prepare(module, **case)` and returns a step, or None for a case that its system
+    cannot do. In a timed question a step returns the arrays it computed, and the driver compares
+    their sums between the systems; with `ordered`, sums that see the place of each element. The
+    driver keeps the minimum over the rounds of each name in a sample; `figure` makes one number of
+    these minima.
     With `own_process` each case has a new worker, with the environment variables it returns.
     """
 
@@ -70,6 +74,7 @@ class Question:
     measure: Callable[[Step, Run], Sample] = seconds_per_step
     figure: Callable[[Sample], float] = lambda minima: minima["value"]
     max_rounds: int | None = None
+    ordered: bool = False
     own_process: Callable[[Case], dict[str, str]] | None = None
     programs: dict[str, Program] = field(default_factory=dict)
 
@@ -86,11 +91,12 @@ class Question:
 
 
 def find_questions() -> dict[str, Question]:
-    """All questions by file name; each module of `bench.questions` has one, called `question`."""
-    from bench import questions
+    """All questions by file name; each module of the packages here has one, called `question`."""
+    from bench import gradbench, questions
 
     found = {
-        module.name: importlib.import_module(f"{questions.__name__}.{module.name}").question
-        for module in pkgutil.iter_modules(questions.__path__)
+        module.name: importlib.import_module(f"{package.__name__}.{module.name}").question
+        for package in (questions, gradbench)
+        for module in pkgutil.iter_modules(package.__path__)
     }
     return dict(sorted(found.items(), key=lambda item: not item[1].timed))

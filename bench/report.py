@@ -6,7 +6,7 @@ import datetime
 import os
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -83,9 +83,10 @@ class Report:
         notes = [f"{q.title}: {q.note}" for q in questions if q.note]
         notes.append(
             f"Minimum of {self.settings.rounds} interleaved rounds (fewer where a case is slow), "
-            "one process for each system, one thread each. In brackets: gradtape / that system. "
-            "NumPy is the limit: the same arithmetic written by hand, without a tape."
+            "one process for each system, one thread each. In brackets: gradtape / that system."
         )
+        if "numpy" in self.settings.systems:
+            notes.append("NumPy is the limit: the same arithmetic written by hand, without a tape.")
         versions = (f"{SYSTEMS[n].label} {version}" for n, version in self.versions.items())
         notes.append("; ".join(versions) + ".")
         notes.append(f"{machine()['cpu']}, {machine()['system']}, {datetime.date.today()}.")
@@ -97,12 +98,14 @@ class Report:
         return notes
 
     def text(self) -> str:
-        notes = "\n".join(f"- {note}" for note in self.notes())
-        return f"{aligned(self.figures())}\n\n{aligned(self.targets())}\n\n{notes}"
+        return self._laid_out(aligned)
 
     def markdown(self) -> str:
-        notes = "\n".join(f"- {note}" for note in self.notes())
-        return f"{piped(self.figures())}\n\n{piped(self.targets())}\n\n{notes}"
+        return self._laid_out(piped)
+
+    def _laid_out(self, table: Callable[[Sequence[Row]], str]) -> str:
+        tables = [table(rows) for rows in (self.figures(), self.targets()) if len(rows) > 1]
+        return "\n\n".join([*tables, "\n".join(f"- {note}" for note in self.notes())])
 
     def json(self) -> dict[str, Any]:
         return {
@@ -133,6 +136,8 @@ class Report:
 
 
 def comparison(target: Target) -> str:
+    if target.over_case:
+        return f": over {target.over_case}"
     if target.over is None:
         return ""
     over = SYSTEMS[target.over].label

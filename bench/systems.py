@@ -1,4 +1,4 @@
-"""The systems that are measured: what to import, what to install, how to keep to one thread."""
+"""The systems that are measured: what to import, what to install, how to set them up."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ ONE_THREAD = {
     "VECLIB_MAXIMUM_THREADS": "1",
     "TF_NUM_INTRAOP_THREADS": "1",
     "TF_NUM_INTEROP_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "NPROC": "1",  # the size of XLA's thread pool
 }
 
 
@@ -30,6 +32,16 @@ def _tensorflow_one_thread(tf: Any) -> None:
     tf.config.threading.set_inter_op_parallelism_threads(1)
 
 
+def _jax_float64(jax: Any) -> None:
+    jax.config.update("jax_enable_x64", True)
+
+
+def compiled(jax: Any, f: Callable[..., Any], *args: Any) -> Callable[[], Any]:
+    """A step of JAX: `f(*args)` compiled, and waited for."""
+    f = jax.jit(f)
+    return lambda: jax.block_until_ready(f(*args))
+
+
 @dataclass(frozen=True)
 class System:
     """One column of the table; without `requirements` it runs in the interpreter of the driver."""
@@ -38,14 +50,14 @@ class System:
     module: str
     requirements: tuple[str, ...] = ()
     submodules: tuple[str, ...] = ()
-    one_thread: Callable[[Any], None] = lambda module: None
+    set_up: Callable[[Any], None] = lambda module: None
     to_numpy: Callable[[Any], Any] = np.asarray
 
     def load(self) -> Any:
         module = importlib.import_module(self.module)
         for submodule in self.submodules:
             importlib.import_module(f"{self.module}.{submodule}")
-        self.one_thread(module)
+        self.set_up(module)
         return module
 
 
@@ -55,15 +67,16 @@ SYSTEMS = {
         "PyTorch",
         "torch",
         ("torch==2.13.0", "numpy"),
-        one_thread=_torch_one_thread,
+        set_up=_torch_one_thread,
         to_numpy=lambda tensor: tensor.detach().numpy(),
     ),
     "tensorflow": System(
         "TensorFlow",
         "tensorflow",
         ("tensorflow-cpu==2.21.0",),
-        one_thread=_tensorflow_one_thread,
+        set_up=_tensorflow_one_thread,
     ),
+    "jax": System("JAX", "jax", ("jax==0.10.2",), set_up=_jax_float64),
     "autograd": System("autograd", "autograd", ("autograd",), ("numpy",)),
     "numpy": System("NumPy", "numpy"),
 }

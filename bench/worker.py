@@ -17,10 +17,14 @@ from bench.question import Question, Run, Step, find_questions
 from bench.systems import SYSTEMS, System
 
 
-def checksum(system: System, arrays: Any) -> list[tuple[float, float]]:
-    """The sum and the sum of magnitudes of each array, in float64."""
+def checksum(system: System, arrays: Any, ordered: bool) -> list[tuple[float, ...]]:
+    """The sum and the sum of magnitudes of each array, in float64; if `ordered`, a weighted sum."""
     values = [np.asarray(system.to_numpy(array), np.float64) for array in arrays]
-    return [(float(value.sum()), float(np.abs(value).sum())) for value in values]
+    sums = [(float(value.sum()), float(np.abs(value).sum())) for value in values]
+    if not ordered:
+        return sums
+    weighted = [float(value.ravel() @ np.cos(np.arange(value.size))) for value in values]
+    return [(*pair, third) for pair, third in zip(sums, weighted, strict=True)]
 
 
 def calibrate(step: Step, seconds: float) -> int:
@@ -47,20 +51,20 @@ class Worker:
         self.system = SYSTEMS[system_name]
         self.wire = wire
         self.questions: dict[str, Question] = find_questions()
-        self.prepared: dict[str, tuple[Step, int, Any]] = {}
+        self.prepared: dict[str, tuple[Step | None, int, Any]] = {}
         self.module = self.system.load()
         self.version = version_of(self.module)
 
     def send(self, message: dict[str, Any]) -> None:
         print(json.dumps(message), file=self.wire, flush=True)
 
-    def prepare(self, request: dict[str, Any]) -> tuple[Step, int, Any]:
+    def prepare(self, request: dict[str, Any]) -> tuple[Step | None, int, Any]:
         key = json.dumps(request, sort_keys=True)
         if key not in self.prepared:
             question = self.questions[request["question"]]
             step = question.programs[self.name](self.module, **request["case"])
-            if question.timed:
-                check = checksum(self.system, step())
+            if step and question.timed:
+                check = checksum(self.system, step(), question.ordered)
                 self.prepared[key] = step, calibrate(step, request["seconds"]), check
             else:
                 self.prepared[key] = step, 1, None
@@ -68,6 +72,8 @@ class Worker:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         step, loops, check = self.prepare(request)
+        if step is None:
+            return {"sample": {}, "checksum": None}
         run = Run(loops, request["case"], lambda done: self.send({"progress": done}))
         sample = self.questions[request["question"]].measure(step, run)
         return {"sample": sample, "checksum": check}

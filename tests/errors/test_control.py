@@ -24,14 +24,26 @@ def raises(kind, message, f):
 INVALID = tf.errors.InvalidArgumentError
 
 MESSAGES = {
-    "cond without a function": (TypeError, "cond: `false_fn` must be a function, not None", lambda: tf.cond(True, one)),
+    "cond without a function": (
+        TypeError,
+        "cond: `false_fn` must be a function, not None",
+        lambda: tf.cond(True, one),
+    ),
     "case of a bool": (
         TypeError,
         "case: a condition must be a tensor of bool, not True",
         lambda: tf.case([(True, one)]),
     ),
-    "case of a dict": (TypeError, "case: `pred_fn_pairs` must be a list of pairs", lambda: tf.case({1: one})),
-    "case of no pairs": (TypeError, "case: `pred_fn_pairs` must consist of pairs", lambda: tf.case([one])),
+    "case of a dict": (
+        TypeError,
+        "case: `pred_fn_pairs` must be a list of pairs",
+        lambda: tf.case({1: one}),
+    ),
+    "case of no pairs": (
+        TypeError,
+        "case: `pred_fn_pairs` must consist of pairs",
+        lambda: tf.case([one]),
+    ),
     "case of nothing": (ValueError, "case: `pred_fn_pairs` is empty", lambda: tf.case([])),
     "case without a true one": (
         INVALID,
@@ -48,7 +60,11 @@ MESSAGES = {
         "switch_case: `branch_index` must be an integer tensor, not 0",
         lambda: tf.switch_case(0, [one]),
     ),
-    "switch_case of a float": (TypeError, "integer tensor, not float32", lambda: tf.switch_case(X[0], [one])),
+    "switch_case of a float": (
+        TypeError,
+        "integer tensor, not float32",
+        lambda: tf.switch_case(X[0], [one]),
+    ),
     "switch_case of a vector": (
         ValueError,
         r"switch_case: `branch_index` must be a scalar, and has shape \(2,\)",
@@ -77,10 +93,20 @@ MESSAGES = {
     "while_loop and its invariant": (
         ValueError,
         r"begins with shape \(3,\), which its invariant \(None, 2\) does not allow",
-        lambda: tf.while_loop(lambda x: True, lambda x: x, (X,), shape_invariants=(tf.TensorShape([None, 2]),)),
+        lambda: tf.while_loop(
+            lambda x: True, lambda x: x, (X,), shape_invariants=(tf.TensorShape([None, 2]),)
+        ),
     ),
-    "map_fn of a scalar": (ValueError, "map_fn: a tensor in `elems` is a scalar", lambda: tf.map_fn(tf.sin, X[0])),
-    "map_fn of nothing": (ValueError, "map_fn: `elems` holds no tensor", lambda: tf.map_fn(tf.sin, [])),
+    "map_fn of a scalar": (
+        ValueError,
+        "map_fn: a tensor in `elems` is a scalar",
+        lambda: tf.map_fn(tf.sin, X[0]),
+    ),
+    "map_fn of nothing": (
+        ValueError,
+        "map_fn: `elems` holds no tensor",
+        lambda: tf.map_fn(tf.sin, []),
+    ),
     "map_fn of two lengths": (
         ValueError,
         r"one length along axis 0. Received: \(3,\), \(2,\)",
@@ -88,7 +114,8 @@ MESSAGES = {
     ),
     "map_fn and its dtype": (
         INVALID,
-        "map_fn: `fn` returned int32 where float32 is expected. Cast what it returns or give `fn_output_signature`",
+        "map_fn: `fn` returned int32 where float32 is expected. Cast what it returns or give "
+        "`fn_output_signature`",
         lambda: tf.map_fn(lambda v: tf.cast(v, tf.int32), X),
     ),
     "map_fn and its shape": (
@@ -96,10 +123,15 @@ MESSAGES = {
         r"map_fn: `fn` returned shape \(\) where \(2,\) is expected",
         lambda: tf.map_fn(lambda v: v, X, fn_output_signature=tf.TensorSpec([2])),
     ),
-    "map_fn and its nesting": (ValueError, "map_fn: `fn` must return what is nested", lambda: tf.map_fn(lambda v: (v, v), X)),
+    "map_fn and its nesting": (
+        ValueError,
+        "map_fn: `fn` must return what is nested",
+        lambda: tf.map_fn(lambda v: (v, v), X),
+    ),
     "map_fn to several shapes": (
         ValueError,
-        r"map_fn: `fn` returned different shapes, which cannot be stacked: \[\(1,\), \(2,\), \(3,\)\]",
+        r"map_fn: `fn` returned different shapes, which cannot be stacked: \[\(1,\), \(2,\), "
+        r"\(3,\)\]",
         lambda: tf.map_fn(lambda v: tf.ones([int(v)]), X),
     ),
     "map_fn and a wrong signature": (
@@ -117,12 +149,25 @@ MESSAGES = {
         "scan: `fn` returned int32 where float32 is expected",
         lambda: tf.scan(lambda a, v: tf.cast(v, tf.int32), X),
     ),
-    "foldl and its nesting": (ValueError, "foldl: `fn` must return what is nested", lambda: tf.foldl(lambda a, v: (a, v), X)),
-    "foldr of no function": (TypeError, "foldr: `fn` must be a function, not 3", lambda: tf.foldr(3, X)),
-    "TensorArray without a size": (ValueError, "TensorArray: `size` is needed", lambda: tf.TensorArray(tf.float32)),
+    "foldl and its nesting": (
+        ValueError,
+        "foldl: `fn` must return what is nested",
+        lambda: tf.foldl(lambda a, v: (a, v), X),
+    ),
+    "foldr of no function": (
+        TypeError,
+        "foldr: `fn` must be a function, not 3",
+        lambda: tf.foldr(3, X),
+    ),
+    "TensorArray without a size": (
+        ValueError,
+        "TensorArray: `size` is needed",
+        lambda: tf.TensorArray(tf.float32),
+    ),
     "TensorArray written outside": (
         tf.errors.OutOfRangeError,
-        r"TensorArray.write: there is no place 2 in an array of size 2; with dynamic_size=True it would grow",
+        r"TensorArray.write: there is no place 2 in an array of size 2; with dynamic_size=True it "
+        r"would grow",
         lambda: tf.TensorArray(tf.float32, 2).write(2, 1.0),
     ),
     "TensorArray at a negative index": (
@@ -142,12 +187,14 @@ MESSAGES = {
     ),
     "TensorArray of another shape": (
         ValueError,
-        r"an element of shape \(3,\) does not fit an array of elements of shape \(\).* use infer_shape=False",
+        r"an element of shape \(3,\) does not fit an array of elements of shape \(\).* use "
+        r"infer_shape=False",
         lambda: tf.TensorArray(tf.float32, 2).write(0, 1.0).write(1, X),
     ),
     "TensorArray of unknown zeros": (
         ValueError,
-        "element 0 was never written, and the shape of its zeros is not known. Give `element_shape`",
+        "element 0 was never written, and the shape of its zeros is not known. Give "
+        "`element_shape`",
         lambda: tf.TensorArray(tf.float32, 2).stack(),
     ),
     "TensorArray unstacked": (
@@ -167,7 +214,8 @@ MESSAGES = {
     ),
     "TensorArray of scalars joined": (
         INVALID,
-        r"TensorArray.concat: the element at 0 is a scalar, and has no axis to join along. Use stack\(\)",
+        r"TensorArray.concat: the element at 0 is a scalar, and has no axis to join along. Use "
+        r"stack\(\)",
         lambda: tf.TensorArray(tf.float32, 3).unstack(X).concat(),
     ),
     "TensorArray scattered": (
@@ -182,10 +230,15 @@ MESSAGES = {
     ),
     "bitcast to a larger dtype": (
         INVALID,
-        r"bitcast: from float32 to float64 the last axis must have size 2, and `input` has shape \(3,\)",
+        r"bitcast: from float32 to float64 the last axis must have size 2, and `input` has shape "
+        r"\(3,\)",
         lambda: tf.bitcast(X, tf.float64),
     ),
-    "bitcast to bool": (INVALID, "bitcast: `type` must be numeric, and is bool", lambda: tf.bitcast(X, tf.bool)),
+    "bitcast to bool": (
+        INVALID,
+        "bitcast: `type` must be numeric, and is bool",
+        lambda: tf.bitcast(X, tf.bool),
+    ),
     "as_string and fill": (INVALID, "as_string: `fill` must be", lambda: tf.as_string(X, fill="x")),
     "as_string of integers": (
         INVALID,
@@ -233,4 +286,8 @@ def test_no_gradient():
         tape.watch(x)
         targets = tf.unique(x).y, tf.bitcast(x, tf.float16), tf.guarantee_const(x)
     for y, name in zip(targets, ["unique", "bitcast", "guarantee_const"], strict=True):
-        raises(LookupError, f"{name}: there is no gradient.*stop_gradient", lambda y=y: tape.gradient(y, x))
+        raises(
+            LookupError,
+            f"{name}: there is no gradient.*stop_gradient",
+            lambda y=y: tape.gradient(y, x),
+        )

@@ -50,7 +50,9 @@ def test_their_messages_name_place_and_value(tf, name):
         getattr(tf.debugging, name)(*map(tf.constant, FAILS[name]))
     text = str(caught.value)
     assert text.startswith(f"{name}: ") and "does not hold at" in text
-    place = "[0]" if name in ("assert_none_equal", "assert_greater", "assert_greater_equal") else "[1]"
+    place = (
+        "[0]" if name in ("assert_none_equal", "assert_greater", "assert_greater_equal") else "[1]"
+    )
     assert f"x{place} = " in text
 
 
@@ -80,7 +82,7 @@ def test_asserts_on_rank_and_shape(tf):
         lambda: d.assert_scalar(tf.constant(1)),
         lambda: d.assert_shapes([(x, ("N", "D")), (tf.zeros([3, 5]), ("D", 5))]),
         lambda: d.assert_shapes([(x, "ND"), (tf.zeros([4, 3]), "MD")]),
-        lambda: d.assert_shapes([(x, ("...", "D")), (x, ("*", 2, None)), (x, ("N", ...))]),
+        lambda: d.assert_shapes([(x, (..., "D")), (x, ("*", 2, None)), (x, (..., 3))]),
         lambda: d.assert_shapes([(tf.constant(1.0), ()), (tf.constant(1.0), ("Q",))]),
     ):
         assert check() is None
@@ -92,7 +94,8 @@ def test_asserts_on_rank_and_shape(tf):
         lambda: d.assert_shapes([(x, ("N", "D")), (x, ("D", "N"))]),
         lambda: d.assert_shapes([(x, ("N", 4))]),
         lambda: d.assert_shapes([(x, ("N",))]),
-        lambda: d.assert_shapes([(x, ("A", "B", "C", "..."))]),
+        lambda: d.assert_shapes([(x, ("N", ...))]),
+        lambda: d.assert_shapes([(x, (..., "A", "B", "C"))]),
         lambda: d.assert_shapes([(x, 3)]),
     ):
         with pytest.raises(ValueError):
@@ -136,7 +139,11 @@ def test_check_numerics(tf):
         y = tf.debugging.check_numerics(tf.sqrt(x), "root")
     np.testing.assert_array_equal(y, [0.0, 2.0])
     assert np.isinf(tape.gradient(y, x)[0])
-    for values, found in ([1.0, np.nan], "NaN"), ([np.inf], "Inf"), ([np.nan, -np.inf], "Inf and NaN"):
+    for values, found in (
+        ([1.0, np.nan], "NaN"),
+        ([np.inf], "Inf"),
+        ([np.nan, -np.inf], "Inf and NaN"),
+    ):
         with pytest.raises(tf.errors.InvalidArgumentError, match=f"root.*{found}"):
             tf.debugging.check_numerics(tf.constant(values, tf.float32), "root")
     with pytest.raises(tf.errors.InvalidArgumentError):
@@ -147,7 +154,7 @@ def test_check_numerics_checks_the_gradient(tf):
     x = tf.constant([0.0, 4.0])
     with tf.GradientTape() as tape:
         tape.watch(x)
-        y = tf.sqrt(tf.debugging.assert_all_finite(x, "under the root"))
+        y = tf.sqrt(tf.debugging.check_numerics(x, "under the root"))
     with pytest.raises(tf.errors.InvalidArgumentError, match="gradient.*under the root"):
         tape.gradient(y, x)
 
@@ -210,7 +217,9 @@ def test_tensor_spec(tf):
     spec = tf.TensorSpec([None, 2], tf.int32, name="n")
     assert (spec.shape, spec.dtype, spec.name) == ([None, 2], tf.int32, "n")
     assert repr(spec) == "TensorSpec(shape=(None, 2), dtype=tf.int32, name='n')"
-    assert spec == tf.TensorSpec([None, 2], tf.int32, "n") and hash(spec) == hash(tf.TensorSpec([None, 2], tf.int32, "n"))
+    assert spec == tf.TensorSpec([None, 2], tf.int32, "n") and hash(spec) == hash(
+        tf.TensorSpec([None, 2], tf.int32, "n")
+    )
     assert spec != tf.TensorSpec([3, 2], tf.int32, "n")
     assert spec.is_compatible_with(tf.ones([5, 2], tf.int32))
     assert not spec.is_compatible_with(tf.ones([5, 3], tf.int32))
@@ -224,19 +233,23 @@ def test_tensor_spec(tf):
     assert tf.type_spec_from_value(np.ones(2)) == tf.TensorSpec([2], tf.float64)
     slices = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 1]), tf.constant([5, 3]))
     assert tf.type_spec_from_value(slices).is_compatible_with(slices)
-    assert tf.type_spec_from_value(tf.TensorArray(tf.float32, 2)) == tf.TensorArraySpec(None, tf.float32)
+    assert tf.type_spec_from_value(tf.TensorArray(tf.float32, 2)) == tf.TensorArraySpec(
+        None, tf.float32
+    )
 
 
 def test_initializers(tf):
     np.testing.assert_array_equal(tf.zeros_initializer()([2]), np.zeros(2))
     np.testing.assert_array_equal(tf.ones_initializer()([2], tf.int32), np.ones(2))
     np.testing.assert_array_equal(tf.constant_initializer(3.0)([2]), [3.0, 3.0])
-    np.testing.assert_array_equal(tf.constant_initializer([1, 2, 3, 4])([2, 2], tf.float32), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(
+        tf.constant_initializer([1, 2, 3, 4])([2, 2], tf.float32), [[1, 2], [3, 4]]
+    )
     normal = tf.random_normal_initializer(mean=1.0, stddev=0.5, seed=3)
     assert normal([500]).dtype == tf.float32 and abs(float(np.mean(normal([500]))) - 1.0) < 0.2
     assert normal.get_config() == {"mean": 1.0, "stddev": 0.5, "seed": 3}
     uniform = tf.random_uniform_initializer.from_config({"minval": 2.0, "maxval": 3.0})
-    assert 2.0 <= np.min(uniform([50])) and np.max(uniform([50])) < 3.0
+    assert np.min(uniform([50])) >= 2.0 and np.max(uniform([50])) < 3.0
     assert tf.Variable(tf.zeros_initializer()([2, 3])).shape == (2, 3)
 
 
@@ -246,7 +259,8 @@ def test_conversion_functions(tf):
             self.degrees = degrees
 
     tf.register_tensor_conversion_function(
-        Celsius, lambda value, dtype=None, name=None, as_ref=False: tf.constant(value.degrees + 273.15)
+        Celsius,
+        lambda value, dtype=None, name=None, as_ref=False: tf.constant(value.degrees + 273.15),
     )
     np.testing.assert_allclose(tf.convert_to_tensor(Celsius(10.0)), 283.15, rtol=1e-6)
     np.testing.assert_allclose(tf.constant(1.0) + Celsius(10.0), 284.15, rtol=1e-6)

@@ -27,7 +27,10 @@ def loop_with_array(tf, x):
 def newton(tf, x):
     """The square root of x by as many rounds as it takes: their number depends on the value."""
     loop = tf.while_loop(
-        lambda y: tf.abs(y * y - x) > 1e-3, lambda y: (0.5 * (y + x / y),), (x,), maximum_iterations=20
+        lambda y: tf.abs(y * y - x) > 1e-3,
+        lambda y: (0.5 * (y + x / y),),
+        (x,),
+        maximum_iterations=20,
     )
     return loop[0]
 
@@ -53,7 +56,11 @@ BRANCHES = [lambda x: x * x, lambda x: x**3, lambda x: -x]
 
 CASES = [
     case("cond", lambda tf, x: tf.cond(x[0] < x[1], lambda: x * x, lambda: x**3), distinct(3)),
-    case("cond, other branch", lambda tf, x: tf.cond(x[0] >= x[1], lambda: x * x, lambda: x**3), distinct(3)),
+    case(
+        "cond, other branch",
+        lambda tf, x: tf.cond(x[0] >= x[1], lambda: x * x, lambda: x**3),
+        distinct(3),
+    ),
     case(
         "case",
         lambda tf, x: tf.case(
@@ -61,7 +68,9 @@ CASES = [
         ),
         normal(3),
     ),
-    case("case, default", lambda tf, x: tf.case([(x[0] > 1e6, lambda: x)], lambda: x**3), normal(3)),
+    case(
+        "case, default", lambda tf, x: tf.case([(x[0] > 1e6, lambda: x)], lambda: x**3), normal(3)
+    ),
     *[
         case(
             f"switch_case {index}",
@@ -77,7 +86,9 @@ CASES = [
     case(
         "map_fn of pairs",
         lambda tf, x, y: tf.map_fn(
-            lambda p: (p[0] * p[1], tf.reduce_sum(p[0])), (x, y), fn_output_signature=(x.dtype, x.dtype)
+            lambda p: (p[0] * p[1], tf.reduce_sum(p[0])),
+            (x, y),
+            fn_output_signature=(x.dtype, x.dtype),
         ),
         normal(3, 2),
         normal(3, 2),
@@ -87,7 +98,9 @@ CASES = [
         lambda tf, x: tf.map_fn(tf.argmax, x, fn_output_signature=tf.int64),
         distinct(3, 4),
     ),
-    case("map_fn of nothing", lambda tf, x: tf.map_fn(lambda r: r * r, x[:0]), normal(3, 2), order=1),
+    case(
+        "map_fn of nothing", lambda tf, x: tf.map_fn(lambda r: r * r, x[:0]), normal(3, 2), order=1
+    ),
     case("scan", scanned, normal(4, 2), normal(2, 2)),
     case("scan in reverse with a nest", scanned_pairs, normal(3, 2), normal(2)),
     case("foldl", lambda tf, x: tf.foldl(lambda a, r: a * r + r, x), normal(4, 2)),
@@ -99,8 +112,12 @@ CASES = [
         normal(2),
     ),
     case("TensorArray", arrays, normal(4)),
-    case("vectorized_map", lambda tf, x, w: tf.vectorized_map(lambda r: tf.sin(tf.linalg.matvec(w, r)), x),
-         normal(3, 2), normal(4, 2)),  # fmt: skip
+    case(
+        "vectorized_map",
+        lambda tf, x, w: tf.vectorized_map(lambda r: tf.sin(tf.linalg.matvec(w, r)), x),
+        normal(3, 2),
+        normal(4, 2),
+    ),  # fmt: skip
     case("vectorized_map with a tape inside", per_row, normal(3, 2), normal(4, 2)),
     case(
         "vectorized_map of integers",
@@ -108,8 +125,16 @@ CASES = [
         normal(3, 4),
         integers(0, 4, 3, 2),
     ),
-    case("debugging.check_numerics", lambda tf, x: tf.debugging.check_numerics(x * x, "no"), normal(3)),
-    case("debugging.assert_all_finite", lambda tf, x: tf.debugging.assert_all_finite(x**3, "no"), positive(3)),
+    case(
+        "debugging.check_numerics",
+        lambda tf, x: tf.debugging.check_numerics(x * x, "no"),
+        normal(3),
+    ),
+    case(
+        "debugging.assert_all_finite",
+        lambda tf, x: tf.debugging.assert_all_finite(x**3, "no"),
+        positive(3),
+    ),
     case("guarantee_const", lambda tf, x: tf.guarantee_const(x) * x, normal(3)),
     case("tuple", lambda tf, x: tf.tuple([x * x, tf.sin(x)]), normal(3)),
     case("bitcast", lambda tf, x: tf.bitcast(x, tf.int32), normal(3)),

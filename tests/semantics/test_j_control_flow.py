@@ -77,9 +77,7 @@ def test_J4_cond_runs_one_branch(tf, value, expected):
     x = tf.constant(value)
     with tf.GradientTape() as tape:
         tape.watch(x)
-        y = tf.cond(
-            x > 0.0, lambda: branch("true", x * x), lambda: branch("false", 5.0 * x)
-        )
+        y = tf.cond(x > 0.0, lambda: branch("true", x * x), lambda: branch("false", 5.0 * x))
     same(tape.gradient(y, x), expected)
     assert ran == ["true" if value > 0 else "false"]
 
@@ -97,9 +95,7 @@ def test_J4_cond_returns_what_the_branch_returns(tf):
 
 def test_J4_case_takes_the_first_true_condition(tf):
     def f(x):
-        return tf.case(
-            [(x > 2.0, lambda: x * x), (x > 1.0, lambda: 3.0 * x)], default=lambda: -x
-        )
+        return tf.case([(x > 2.0, lambda: x * x), (x > 1.0, lambda: 3.0 * x)], default=lambda: -x)
 
     for value, expected in (3.0, 6.0), (1.5, 3.0), (0.0, -1.0):
         same(grad(tf, f, tf.constant(value)), expected)
@@ -129,7 +125,9 @@ def test_J4_switch_case(tf, index, expected):
 def test_J4_switch_case_default_and_dict(tf):
     branches = {1: lambda: tf.constant(1.0), 0: lambda: tf.constant(0.0)}
     for index, expected in (0, 0.0), (1, 1.0), (2, 9.0), (-5, 9.0):
-        same(tf.switch_case(tf.constant(index), branches, default=lambda: tf.constant(9.0)), expected)
+        same(
+            tf.switch_case(tf.constant(index), branches, default=lambda: tf.constant(9.0)), expected
+        )
     with pytest.raises(TypeError):
         tf.switch_case(0, branches)
     with pytest.raises(ValueError):
@@ -138,7 +136,9 @@ def test_J4_switch_case_default_and_dict(tf):
 
 def test_J5_while_loop_is_differentiable(tf):
     def power(x):
-        return tf.while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * x), (tf.constant(0), x))[1]
+        return tf.while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * x), (tf.constant(0), x))[
+            1
+        ]
 
     x = tf.constant(2.0)
     same(power(x), 32.0)
@@ -159,7 +159,10 @@ def test_J5_while_loop_stops_on_a_condition_of_the_values(tf):
 
 
 def test_J5_while_loop_with_nested_variables(tf):
-    start = (tf.constant(0), {"sum": tf.constant(0.0), "pair": [tf.constant(1.0), tf.constant(2.0)]})
+    start = (
+        tf.constant(0),
+        {"sum": tf.constant(0.0), "pair": [tf.constant(1.0), tf.constant(2.0)]},
+    )
 
     def body(i, d):
         a, b = d["pair"]
@@ -169,7 +172,9 @@ def test_J5_while_loop_with_nested_variables(tf):
     same(i, 5)
     same(d["sum"], 1.0 + 2.0 + 3.0 + 5.0 + 8.0)
     with pytest.raises(ValueError):
-        tf.while_loop(lambda i, x: i < 5, lambda i, x: (i + 1, [x]), (tf.constant(0), tf.constant(1.0)))
+        tf.while_loop(
+            lambda i, x: i < 5, lambda i, x: (i + 1, [x]), (tf.constant(0), tf.constant(1.0))
+        )
 
 
 def test_J5_while_loop_maximum_iterations(tf):

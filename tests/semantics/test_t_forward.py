@@ -55,7 +55,9 @@ FUNCTIONS = {
     "solve": lambda tf, x: tf.linalg.solve(tf.matmul(x, x, transpose_b=True), x),
     "softmax": lambda tf, x: tf.nn.softmax(x),
     "logsumexp": lambda tf, x: tf.reduce_logsumexp(x, axis=0),
-    "cross_entropy": lambda tf, x: tf.nn.softmax_cross_entropy_with_logits([[0.0, 1, 0], [1, 0, 0]], x),
+    "cross_entropy": lambda tf, x: tf.nn.softmax_cross_entropy_with_logits(
+        [[0.0, 1, 0], [1, 0, 0]], x
+    ),
     "reduce_max": lambda tf, x: tf.reduce_max(x, axis=1),
     "reduce_prod": lambda tf, x: tf.reduce_prod(x, axis=1),
     "division": lambda tf, x: x / x[:, :1] ** 2,
@@ -89,7 +91,9 @@ def test_T1_common_operations_against_differences(tf, f):
 
 def test_T2_of_a_primal_is_its_tangent(tf):
     x, v = tf.constant([2.0, 3.0]), tf.Variable(1.0)
-    with tf.autodiff.ForwardAccumulator([x, v], [tf.constant([1.0, 10.0]), tf.constant(5.0)]) as acc:
+    with tf.autodiff.ForwardAccumulator(
+        [x, v], [tf.constant([1.0, 10.0]), tf.constant(5.0)]
+    ) as acc:
         same(acc.jvp(x), [1.0, 10.0])
         same(acc.jvp(v), 5.0)
     same(acc.jvp(x), [1.0, 10.0])

@@ -315,7 +315,9 @@ def test_random_draws():
     )
     assert len(np.unique(nested)) == 20
     # An op that cannot draw for all elements together runs in a loop.
-    shuffled = tf.vectorized_map(lambda v: tf.random.shuffle(tf.range(50)), tf.zeros([3]), warn=False)
+    shuffled = tf.vectorized_map(
+        lambda v: tf.random.shuffle(tf.range(50)), tf.zeros([3]), warn=False
+    )
     assert shuffled.shape == (3, 50) and not np.array_equal(shuffled[0], shuffled[1])
 
 
@@ -338,7 +340,10 @@ def test_empty_and_single_batches():
     [
         ([], "`elems` holds no tensor"),
         (tf.constant(1.0), "is a scalar, and has no elements along axis 0"),
-        ((tf.ones([3]), tf.ones([2])), r"one length along axis 0, or length 1. Received shapes: \(3,\), \(2,\)"),
+        (
+            (tf.ones([3]), tf.ones([2])),
+            r"one length along axis 0, or length 1. Received shapes: \(3,\), \(2,\)",
+        ),
     ],
     ids=["none", "scalar", "lengths"],
 )

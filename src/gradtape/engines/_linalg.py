@@ -236,7 +236,11 @@ def expm(a: Any) -> Any:
         return np.zeros_like(a)
     if np.isfinite(a).all():
         return expm(a)
-    return _each(lambda x: expm(x) if np.isfinite(x).all() else x * np.nan, a.dtype, a.shape[-2:], a)
+
+    def one(x: Any) -> Any:
+        return expm(x) if np.isfinite(x).all() else np.full_like(x, np.nan)
+
+    return _each(one, a.dtype, a.shape[-2:], a)
 
 
 def sqrtm(a: Any) -> Any:

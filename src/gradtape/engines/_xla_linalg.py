@@ -119,8 +119,9 @@ def sylvester(a: Any, b: Any, c: Any) -> Any:
     """By the Kronecker form: XLA has no Schur factors on an accelerator."""
     a, b, c = _spread(a, b, c)
     m, n = c.shape[-2:]
+    turned = jnp.swapaxes(b, -1, -2)
     left = a[..., :, None, :, None] * jnp.eye(n, dtype=c.dtype)[:, None, :]
-    right = jnp.eye(m, dtype=c.dtype)[:, None, :, None] * jnp.swapaxes(b, -1, -2)[..., None, :, None, :]
+    right = jnp.eye(m, dtype=c.dtype)[:, None, :, None] * turned[..., None, :, None, :]
     system = (left + right).reshape(*c.shape[:-2], m * n, m * n)
     return jnp.linalg.solve(system, c.reshape(*c.shape[:-2], m * n, 1)).reshape(c.shape)
 
@@ -164,7 +165,8 @@ def _logm(a: Any) -> Any:
     count, root = jax.lax.while_loop(far, halve, (0, a))
     nodes, weights = np.polynomial.legendre.leggauss(7)
     x = root - eye
-    total = sum(w * jnp.linalg.solve(eye + t * x, x) for t, w in zip((nodes + 1) / 2, weights / 2, strict=True))
+    places = zip((nodes + 1) / 2, weights / 2, strict=True)
+    total = sum(w * jnp.linalg.solve(eye + t * x, x) for t, w in places)
     return (total * 2.0**count).astype(a.dtype)
 
 

@@ -1,4 +1,6 @@
-"""What the ops of linear algebra share: their dtypes, shape rules, and the batching of two arguments."""
+"""What the ops of linear algebra share: their dtypes, shape rules, and the batching of two
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ def matrix_spec(op: str, **named: Spec) -> Spec:
     ((name, spec),) = named.items()
     if spec.ndim < 2:
         raise ShapeError(
-            f"{op}: `{name}` must have rank 2 or more (its last two axes are the matrices), and has "
-            f"shape {spec.shape}."
+            f"{op}: `{name}` must have rank 2 or more (its last two axes are the matrices), and "
+            f"has shape {spec.shape}."
         )
     return spec
 

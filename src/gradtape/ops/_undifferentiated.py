@@ -20,7 +20,8 @@ def undifferentiated(xp, x, result, *, name):
 @undifferentiated.vjp("x")
 def _undifferentiated_vjp(g, *, name):
     raise NoGradientError(
-        f"{name}: there is no gradient, and the target depends on its result. Pass stop_gradient(x) if "
+        f"{name}: there is no gradient, and the target depends on its result. Pass "
+        "stop_gradient(x) if "
         "none is wanted."
     )
 

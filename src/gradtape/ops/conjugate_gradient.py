@@ -36,11 +36,12 @@ def conjugate_gradient(
     max_iter: int = 20,
     name: str = "conjugate_gradient",
 ) -> CGState:
-    """The solution of `operator @ x = rhs`, for a self-adjoint, positive definite operator, by steps.
+    """The solution of `operator @ x = rhs`, for a self-adjoint, positive definite operator, by
+    steps.
 
-    It ends after `max_iter` steps, or when the residual is at most `tol` times the size of `rhs` (of
-    shape [..., N]). `preconditioner` approximates the inverse; `x` is where to start. The gradient is
-    that of the steps taken.
+    It ends after `max_iter` steps, or when the residual is at most `tol` times the size of `rhs`
+    (of shape [..., N]). `preconditioner` approximates the inverse; `x` is where to start. The
+    gradient is that of the steps taken.
     """
     if not (operator.is_self_adjoint and operator.is_positive_definite):
         raise ValueError(

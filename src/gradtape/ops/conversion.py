@@ -12,8 +12,8 @@ from ..core.dtypes import as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.tensor import Tensor
 from ._declare import op
-from ._undifferentiated import undifferentiated
 from ._static import to_tensor
+from ._undifferentiated import undifferentiated
 from .creation import stop_gradient
 
 
@@ -52,7 +52,8 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     several = wanted.size // x.dtype.size
     if several > 1 and (not x.ndim or x._array.shape[-1] != several):
         raise ShapeError(
-            f"bitcast: from {x.dtype.name} to {wanted.name} the last axis must have size {several}, and "
+            f"bitcast: from {x.dtype.name} to {wanted.name} the last axis must have size "
+            f"{several}, and "
             f"`input` has shape {x.shape}."
         )
     return undifferentiated(x, _bitcast(x, dtype=wanted.numpy_dtype), name="bitcast")
@@ -69,8 +70,8 @@ def as_string(
 ) -> Tensor:
     """Each element as text: `precision` digits behind the point (6 unless given), `width` characters.
 
-    `scientific` writes an exponent, `shortest` takes the shorter form. `fill` says what fills up to the
-    width: "" or " " or "0", "-" on the right side, "+" with a sign.
+    `scientific` writes an exponent, `shortest` takes the shorter form. `fill` says what fills up
+    to the width: "" or " " or "0", "-" on the right side, "+" with a sign.
 
     >>> as_string([3.14159, 2.0], precision=2).numpy()
     array([b'3.14', b'2.00'], dtype=object)
@@ -79,17 +80,22 @@ def as_string(
     if x.dtype is dt.string:
         return x
     if fill not in ("", " ", "0", "-", "+"):
-        raise InvalidArgumentError(f"as_string: `fill` must be '', ' ', '0', '-' or '+', not {fill!r}.")
+        raise InvalidArgumentError(
+            f"as_string: `fill` must be '', ' ', '0', '-' or '+', not {fill!r}."
+        )
     if scientific and shortest:
         raise InvalidArgumentError("as_string: `scientific` and `shortest` exclude each other.")
     inexact = x.dtype.is_floating or x.dtype.is_complex
     if not inexact and (precision != -1 or scientific or shortest):
         raise DTypeError(
-            f"as_string: `precision`, `scientific` and `shortest` are for floats, and `input` is {x.dtype.name}."
+            "as_string: `precision`, `scientific` and `shortest` are for floats, and `input` is "
+            f"{x.dtype.name}."
         )
     form = "%" + (fill if width > -1 else "") + (str(width) if width > -1 else "")
     if inexact:
-        form += (f".{precision}" if precision > -1 else "") + ("e" if scientific else "g" if shortest else "f")
+        form += (f".{precision}" if precision > -1 else "") + (
+            "e" if scientific else "g" if shortest else "f"
+        )
     else:
         form += "d"
     array = np.asarray(x._array)
@@ -124,18 +130,23 @@ def register_tensor_conversion_function(
 ) -> None:
     """Let objects of the class `base_type` (or of several) be used where a tensor is expected.
 
-    `conversion_func(value, dtype=None, name=None, as_ref=False)` makes the tensor. The class must be
-    one written in Python; the last function registered for it counts, whatever its `priority`.
+    `conversion_func(value, dtype=None, name=None, as_ref=False)` makes the tensor. The class must
+    be one written in Python; the last function registered for it counts, whatever its `priority`.
     """
     if not callable(conversion_func):
-        raise TypeError("register_tensor_conversion_function: `conversion_func` must be a function.")
+        raise TypeError(
+            "register_tensor_conversion_function: `conversion_func` must be a function."
+        )
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     for each in types:
         if not isinstance(each, type):
             raise TypeError(f"register_tensor_conversion_function: {each!r} is not a class.")
         try:
-            each._as_tensor = lambda value: as_tensor(conversion_func(value, dtype=None, name=None, as_ref=False))
+            each._as_tensor = lambda value: as_tensor(
+                conversion_func(value, dtype=None, name=None, as_ref=False)
+            )
         except TypeError:
             raise TypeError(
-                f"register_tensor_conversion_function: {each.__name__} is built in and is converted already."
+                f"register_tensor_conversion_function: {each.__name__} is built in and is "
+                "converted already."
             ) from None

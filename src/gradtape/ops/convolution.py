@@ -330,10 +330,8 @@ def conv1d(
     "VALID" or a list of pairs for all axes. Channels of `input` that are a multiple of those of
     `filters` make groups.
 
-    >>> conv1d([[[1.0], [2.0], [4.0]]], [[[1.0]], [[-1.0]]], 1, "VALID")
-    <tf.Tensor: shape=(1, 2, 1), dtype=float32, numpy=
-    array([[[-1.],
-            [-2.]]], dtype=float32)>
+    >>> conv1d([[[1.0], [2.0], [4.0]]], [[[1.0]], [[-1.0]]], 1, "VALID")[0, :, 0]
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-1., -2.], dtype=float32)>
     """
     return _convolve("conv1d", input, filters, 1, stride, padding, data_format, dilations)
 

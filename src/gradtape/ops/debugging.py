@@ -9,8 +9,8 @@ import numpy as np
 
 from ..core import dtypes as dt
 from ..core.convert import as_tensor
-from ..core.dtypes import DType, as_dtype
 from ..core.dispatch import _operands
+from ..core.dtypes import DType, as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.tensor import Tensor
 from ._declare import op
@@ -21,7 +21,9 @@ from .logic import equal, greater, greater_equal, less, less_equal, not_equal
 from .reduction import reduce_all
 
 
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
+def Assert(
+    condition: Any, data: Any, summarize: int | None = None, name: str | None = None
+) -> None:
     """Raise InvalidArgumentError with the values of `data`, unless `condition` is true."""
     if not condition:
         shown = "\n".join(_shown(each, 3 if summarize is None else summarize) for each in data)
@@ -40,7 +42,9 @@ def _shown(value: Any, summarize: int) -> str:
 # Two tensors, elementwise
 
 
-def assert_equal(x: Any, y: Any, message: Any = None, summarize: int | None = None, name: Any = None) -> None:
+def assert_equal(
+    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: Any = None
+) -> None:
     """Raise InvalidArgumentError unless `x == y` everywhere; both broadcast."""
     _compare("assert_equal", "==", equal, x, y, message, summarize)
 
@@ -52,7 +56,9 @@ def assert_none_equal(
     _compare("assert_none_equal", "!=", not_equal, x, y, message, summarize)
 
 
-def assert_greater(x: Any, y: Any, message: Any = None, summarize: int | None = None, name: Any = None) -> None:
+def assert_greater(
+    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: Any = None
+) -> None:
     """Raise InvalidArgumentError unless `x > y` everywhere; both broadcast."""
     _compare("assert_greater", ">", greater, x, y, message, summarize)
 
@@ -64,7 +70,9 @@ def assert_greater_equal(
     _compare("assert_greater_equal", ">=", greater_equal, x, y, message, summarize)
 
 
-def assert_less(x: Any, y: Any, message: Any = None, summarize: int | None = None, name: Any = None) -> None:
+def assert_less(
+    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: Any = None
+) -> None:
     """Raise InvalidArgumentError unless `x < y` everywhere; both broadcast."""
     _compare("assert_less", "<", less, x, y, message, summarize)
 
@@ -101,7 +109,13 @@ def assert_near(
 
 
 def _compare(
-    op_name: str, sign: str, relation: Callable[..., Tensor], x: Any, y: Any, message: Any, summarize: Any
+    op_name: str,
+    sign: str,
+    relation: Callable[..., Tensor],
+    x: Any,
+    y: Any,
+    message: Any,
+    summarize: Any,
 ) -> None:
     x, y = _operands(relation.op, x, y)  # type: ignore[attr-defined]
     holds = relation(x, y)
@@ -112,22 +126,30 @@ def _compare(
 # One tensor, elementwise
 
 
-def assert_positive(x: Any, message: Any = None, summarize: int | None = None, name: Any = None) -> None:
+def assert_positive(
+    x: Any, message: Any = None, summarize: int | None = None, name: Any = None
+) -> None:
     """Raise InvalidArgumentError unless `x > 0` everywhere."""
     _compare_zero("assert_positive", ">", greater, x, message, summarize)
 
 
-def assert_negative(x: Any, message: Any = None, summarize: int | None = None, name: Any = None) -> None:
+def assert_negative(
+    x: Any, message: Any = None, summarize: int | None = None, name: Any = None
+) -> None:
     """Raise InvalidArgumentError unless `x < 0` everywhere."""
     _compare_zero("assert_negative", "<", less, x, message, summarize)
 
 
-def assert_non_negative(x: Any, message: Any = None, summarize: int | None = None, name: Any = None) -> None:
+def assert_non_negative(
+    x: Any, message: Any = None, summarize: int | None = None, name: Any = None
+) -> None:
     """Raise InvalidArgumentError unless `x >= 0` everywhere."""
     _compare_zero("assert_non_negative", ">=", greater_equal, x, message, summarize)
 
 
-def assert_non_positive(x: Any, message: Any = None, summarize: int | None = None, name: Any = None) -> None:
+def assert_non_positive(
+    x: Any, message: Any = None, summarize: int | None = None, name: Any = None
+) -> None:
     """Raise InvalidArgumentError unless `x <= 0` everywhere."""
     _compare_zero("assert_non_positive", "<=", less_equal, x, message, summarize)
 
@@ -169,7 +191,10 @@ def _with_message(message: Any, lines: list[str]) -> list[str]:
 
 @op(
     dtypes=dt.FLOATING,
-    samples=lambda r: [([r.normal(size=(2, 3))], {"message": ""}), ([r.normal(size=())], {"message": "x"})],
+    samples=lambda r: [
+        ([r.normal(size=(2, 3))], {"message": ""}),
+        ([r.normal(size=())], {"message": "x"}),
+    ],
 )
 def _check_numerics(xp, x, *, message):
     return xp.finite_or_error(x, message)
@@ -191,8 +216,10 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
-    """`x`, or InvalidArgumentError if there is a NaN or Inf in it, or later in its gradient."""
-    return check_numerics(x, message)
+    """`x`, or InvalidArgumentError if there is a NaN or Inf in it."""
+    x = to_tensor(x, "assert_all_finite")
+    check_numerics(x, message)
+    return x
 
 
 # Rank, shape and dtype
@@ -200,7 +227,13 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
 
 def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
     """Raise ValueError unless `x` has this rank."""
-    _check_rank("assert_rank", x, lambda n: n == wanted, f"{(wanted := _rank(rank, 'assert_rank'))}", message)
+    _check_rank(
+        "assert_rank",
+        x,
+        lambda n: n == wanted,
+        f"{(wanted := _rank(rank, 'assert_rank'))}",
+        message,
+    )
 
 
 def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
@@ -226,7 +259,9 @@ def _rank(rank: Any, op_name: str) -> int:
     return static_int(rank, op_name, "rank")
 
 
-def _check_rank(op_name: str, x: Any, fits: Callable[[int], bool], wanted: str, message: Any) -> None:
+def _check_rank(
+    op_name: str, x: Any, fits: Callable[[int], bool], wanted: str, message: Any
+) -> None:
     x = to_tensor(x, op_name)
     if not fits(x.ndim):
         line = f"{op_name}: the rank must be {wanted}, and is {x.ndim} (shape {x.shape})."
@@ -234,13 +269,18 @@ def _check_rank(op_name: str, x: Any, fits: Callable[[int], bool], wanted: str, 
 
 
 def assert_shapes(
-    shapes: Any, data: Any = None, summarize: int | None = None, message: Any = None, name: Any = None
+    shapes: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: Any = None,
+    name: Any = None,
 ) -> None:
     """Raise ValueError unless each tensor has the shape that stands beside it.
 
-    `shapes` is a list of pairs (tensor, shape). A shape is a string or sequence of sizes: a number is
-    that size, a letter or name the same size wherever it stands, None or "." any size, and `...` or "*" in
-    front or at the end any number of axes. A scalar also fits the shape of one axis of size 1.
+    `shapes` is a list of pairs (tensor, shape). A shape is a string or sequence of sizes: a
+    number is that size, a letter or name the same size wherever it stands, None or "." any size,
+    and Ellipsis or "*" as the first any number of axes. A scalar also fits the shape of one axis
+    of size 1.
 
     >>> assert_shapes([(tf.zeros([5, 3]), "ND"), (tf.zeros([3]), "D")])
     """
@@ -248,7 +288,9 @@ def assert_shapes(
     sizes: dict[Any, tuple[int, str]] = {}
     for number, (tensor, symbols) in enumerate(pairs):
         if not hasattr(symbols, "__iter__"):
-            raise ShapeError(f"assert_shapes: a shape must be a sequence or a string, not {symbols!r}.")
+            raise ShapeError(
+                f"assert_shapes: a shape must be a sequence or a string, not {symbols!r}."
+            )
         x = to_tensor(tensor, "assert_shapes")
         fault = _shape_fault(tuple(x.shape), [*symbols], sizes, f"tensor {number}")
         if fault:
@@ -256,19 +298,16 @@ def assert_shapes(
             raise ShapeError("\n".join(_with_message(message, [line])))
 
 
-def _shape_fault(shape: tuple[int, ...], symbols: list[Any], sizes: dict[Any, Any], what: str) -> str:
+def _shape_fault(
+    shape: tuple[int, ...], symbols: list[Any], sizes: dict[Any, Any], what: str
+) -> str:
     """What is wrong with a shape; the sizes of its names go to `sizes`, or are compared to those."""
-    while len(symbols) > 2 and symbols[:3] == [".", ".", "."]:  # a string "...ND"
-        symbols = [..., *symbols[3:]]
-    while len(symbols) > 2 and symbols[-3:] == [".", ".", "."]:
-        symbols = [*symbols[:-3], ...]
-    any_rank = [s in (..., "...", "*") for s in symbols]
-    if symbols and any_rank[0]:
+    any_rank = [symbol is ... or symbol == "*" for symbol in symbols]
+    if True in any_rank[1:]:
+        return "`...` and '*' stand in the first place only"
+    if any_rank[:1] == [True]:
         symbols = symbols[1:]
         shape = shape[max(len(shape) - len(symbols), 0) :]
-    elif symbols and any_rank[-1]:
-        symbols = symbols[:-1]
-        shape = shape[: len(symbols)]
     if len(symbols) == 1 and not shape:
         shape = (1,)
     if len(shape) != len(symbols):
@@ -276,8 +315,12 @@ def _shape_fault(shape: tuple[int, ...], symbols: list[Any], sizes: dict[Any, An
     for axis, (size, symbol) in enumerate(zip(shape, symbols, strict=True)):
         if symbol is None or symbol == ".":
             continue
-        number = isinstance(symbol, (int, np.integer)) or (isinstance(symbol, str) and symbol.isdigit())
-        wanted, by = (int(symbol), "") if number else sizes.setdefault(symbol, (size, f" as in {what}"))
+        number = isinstance(symbol, (int, np.integer)) or (
+            isinstance(symbol, str) and symbol.isdigit()
+        )
+        wanted, by = (
+            (int(symbol), "") if number else sizes.setdefault(symbol, (size, f" as in {what}"))
+        )
         if size != wanted:
             return f"axis {axis} has size {size}, not {wanted}{by}"
     return ""
@@ -287,7 +330,9 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None
     """Raise TypeError unless `tensor` has this dtype."""
     tensor = to_tensor(tensor, "assert_type")
     if tensor.dtype is not as_dtype(tf_type):
-        line = f"assert_type: the dtype must be {as_dtype(tf_type).name}, and is {tensor.dtype.name}."
+        line = (
+            f"assert_type: the dtype must be {as_dtype(tf_type).name}, and is {tensor.dtype.name}."
+        )
         raise DTypeError("\n".join(_with_message(message, [line])))
 
 
@@ -305,10 +350,14 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     for i, tensor in enumerate(tensors or []):
         own = as_tensor(tensor, op="assert_same_float_dtype").dtype
         if found is not None and own is not found:
-            raise DTypeError(f"assert_same_float_dtype: tensor {i} is {own.name}, and {found.name} is expected.")
+            raise DTypeError(
+                f"assert_same_float_dtype: tensor {i} is {own.name}, and {found.name} is expected."
+            )
         found = own
     if found is not None and not found.is_floating:
-        raise DTypeError(f"assert_same_float_dtype: a floating dtype is expected, and {found.name} was given.")
+        raise DTypeError(
+            f"assert_same_float_dtype: a floating dtype is expected, and {found.name} was given."
+        )
     return found or dt.float32
 
 

@@ -120,7 +120,9 @@ def _lu_spec(x, *, dtype):
     return x, Spec(x.shape[:-1], dtype)
 
 
-def lu(input: Any, output_idx_type: Any = dt.int32, name: str | None = None) -> tuple[Tensor, Tensor]:
+def lu(
+    input: Any, output_idx_type: Any = dt.int32, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """LU factors with partial pivoting: `gather(input, p) = L @ U`, as the pair (LU, p).
 
     LU holds U and, below its diagonal, L without its ones. A singular matrix raises
@@ -156,7 +158,9 @@ def lu_reconstruct(
 def lu_solve(
     lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
-    """Solutions x of `A @ x = rhs` from the LU factors of A; the axes before the last two broadcast."""
+    """Solutions x of `A @ x = rhs` from the LU factors of A; the axes before the last two
+    broadcast.
+    """
     packed, order = _packed(lower_upper, perm, "lu_solve")
     b = as_tensor(rhs, packed.dtype, "lu_solve")
     if b.ndim < 2 or b._array.shape[-2] != packed._array.shape[-1]:
@@ -208,8 +212,8 @@ def _qr_vjp(g, out, *, full_matrices):
     rows, columns = q._array.shape[-2], r._array.shape[-1]
     if full_matrices and rows > columns:
         raise UnimplementedError(
-            f"qr: with full_matrices=True the {rows - columns} last columns of `q` are not unique, so "
-            f"there is no gradient for matrices of {rows} rows and {columns} columns. Use "
+            f"qr: with full_matrices=True the {rows - columns} last columns of `q` are not unique, "
+            f"so there is no gradient for matrices of {rows} rows and {columns} columns. Use "
             "full_matrices=False."
         )
     if rows >= columns:
@@ -240,7 +244,8 @@ def _qr_spec(x, *, full_matrices):
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """`input = q @ r` with orthonormal columns in `q` and an upper triangular `r`.
 
-    With `full_matrices` `q` is square; it then has no gradient for matrices of more rows than columns.
+    With `full_matrices` `q` is square; it then has no gradient for matrices of more rows than
+    columns.
     """
     full = bool(full_matrices)
     return in_float32(lambda x: _qr(x, full_matrices=full), to_tensor(input, "qr"))
@@ -270,8 +275,8 @@ def _svd_vjp(g, out, *, full_matrices):
     if full_matrices:
         if abs(rows - columns) > 1 and (g_u is not None or g_v is not None):
             raise UnimplementedError(
-                "svd: with full_matrices=True the vectors beyond the singular values are not unique, "
-                f"so there is no gradient for matrices of {rows} rows and {columns} columns. Use "
+                "svd: with full_matrices=True the vectors beyond the singular values are not "
+                f"unique, so there is no gradient for matrices of {rows} rows and {columns} columns. Use "
                 "full_matrices=False."
             )
         u, g_u = _thin(u, g_u, rank)
@@ -363,8 +368,8 @@ def svd(
     """Singular values s, largest first, and the vectors: `tensor = u @ diag(s) @ adjoint(v)`.
 
     Returns (s, u, v), or s alone without `compute_uv`. s is real. Vectors are unique up to a common
-    factor of size 1 in u and v: the gradient is right for what does not depend on it. The gradient of
-    vectors whose singular values coincide is not defined, and leaves out the infinite part.
+    factor of size 1 in u and v: the gradient is right for what does not depend on it. The gradient
+    of vectors whose singular values coincide is not defined, and leaves out the infinite part.
     """
     x = to_tensor(tensor, "svd")
     return _svd(x, full_matrices=bool(full_matrices)) if compute_uv else _svdvals(x)
@@ -409,7 +414,8 @@ def _eigh_spec(x):
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues, smallest first, and eigenvectors (as columns) of symmetric or Hermitian matrices.
+    """Eigenvalues, smallest first, and eigenvectors (as columns) of symmetric or Hermitian
+    matrices.
 
     Only the lower triangle is read, and only it gets a gradient. The gradient of vectors whose
     eigenvalues coincide is not defined, and leaves out the infinite part.
@@ -457,11 +463,12 @@ def eigh_tridiagonal(
     tol: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Eigenvalues of Hermitian tridiagonal matrices with `alpha` on the diagonal and `beta` below it.
+    """Eigenvalues of Hermitian tridiagonal matrices with `alpha` on the diagonal and `beta` below
+    it.
 
-    `select` chooses all ('a'), those with indices ('i') or values ('v') in `select_range`, both ends
-    included for indices, only the upper one for values. Without `eigvals_only`, the pair of values
-    and vectors. Eigenvalues are real, and of the working precision whatever `tol` asks for.
+    `select` chooses all ('a'), those with indices ('i') or values ('v') in `select_range`, both
+    ends included for indices, only the upper one for values. Without `eigvals_only`, the pair of
+    values and vectors. Eigenvalues are real, and of the working precision whatever `tol` asks for.
     """
     a = to_tensor(alpha, "eigh_tridiagonal")
     b = as_tensor(beta, a.dtype, "eigh_tridiagonal")
@@ -498,7 +505,9 @@ def eigh_tridiagonal(
     return results[0] if eigvals_only else results
 
 
-def _selected(values: Tensor, vectors: Tensor | None, select: str, bounds: Any) -> tuple[Tensor, ...]:
+def _selected(
+    values: Tensor, vectors: Tensor | None, select: str, bounds: Any
+) -> tuple[Tensor, ...]:
     if select == "i":
         low, high = static_ints(bounds, "eigh_tridiagonal", "select_range")
         count = values._array.shape[-1]
@@ -512,8 +521,8 @@ def _selected(values: Tensor, vectors: Tensor | None, select: str, bounds: Any) 
     elif select == "v":
         if values.ndim != 1:
             raise UnimplementedError(
-                "eigh_tridiagonal: select='v' takes one matrix, since the number of eigenvalues found "
-                f"may differ between matrices; the eigenvalues have shape {tuple(values.shape)}."
+                "eigh_tridiagonal: select='v' takes one matrix, since the number of eigenvalues "
+                f"found may differ between matrices; the eigenvalues have shape {tuple(values.shape)}."
             )
         low, high = (as_tensor(bound, values.dtype, "eigh_tridiagonal") for bound in bounds)
         chosen = logical_and(values > low, values <= high)
@@ -570,9 +579,11 @@ def _eig_spec(x):
 
 
 def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues, in no particular order, and eigenvectors (as columns, of length 1); both complex.
+    """Eigenvalues, in no particular order, and eigenvectors (as columns, of length 1); both
+    complex.
 
-    Vectors are unique up to a factor of size 1: the gradient is right for what does not depend on it.
+    Vectors are unique up to a factor of size 1: the gradient is right for what does not depend on
+    it.
     """
     return _eig(to_tensor(tensor, "eig"))
 

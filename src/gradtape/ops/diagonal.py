@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import dtypes as dt
 from ..core.convert import as_tensor
 from ..core.errors import InvalidArgumentError, ShapeError, UnimplementedError
 from ..core.spec import Spec, broadcast_shapes, same_dtype
@@ -137,10 +136,10 @@ def diag(
 ) -> Tensor:
     """Matrices with `diagonal` on diagonal `k` and `padding_value` elsewhere.
 
-    `k` counts from the main diagonal (0) upwards; a pair `(low, high)` names a band, whose diagonals
-    lie in `diagonal` one below the other from `high` to `low`, padded to one length at the side that
-    `align` (of those above, of those below the main one) leaves free. Without `num_rows` and
-    `num_cols` the matrices are square and as small as can be.
+    `k` counts from the main diagonal (0) upwards; a pair `(low, high)` names a band, whose
+    diagonals lie in `diagonal` one below the other from `high` to `low`, padded to one length at
+    the side that `align` (of those above, of those below the main one) leaves free. Without
+    `num_rows` and `num_cols` the matrices are square and as small as can be.
 
     >>> diag([1, 2], k=1)
     <tf.Tensor: shape=(3, 3), dtype=int32, numpy=
@@ -220,7 +219,11 @@ def _padding(op_name: str, value: Any, x: Tensor) -> Tensor:
 
 
 def diag_part(
-    input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT"
+    input: Any,
+    name: str = "diag_part",
+    k: Any = 0,
+    padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """Diagonal `k` of the matrices `input`; for a pair `(low, high)`, a band in the form of `diag`.
 
@@ -310,7 +313,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
         ([r.normal(size=(3, 3))], {"lower": -1, "upper": 1}),
         ([r.normal(size=(3, 2))], {"lower": 0, "upper": -1}),
         ([r.normal(size=(2, 0))], {"lower": 0, "upper": 0}),
-    ]
+    ],
 )
 def _band_part(xp, x, *, lower, upper):
     rows, columns = x.shape[-2:]
@@ -345,8 +348,8 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     for name_, count, size in (("num_lower", lower, shape[-2]), ("num_upper", upper, shape[-1])):
         if count > size:
             raise InvalidArgumentError(
-                f"band_part: `{name_}`={count} is more than matrices of shape {shape[-2:]} have; it "
-                f"must be negative (all) or at most {size}."
+                f"band_part: `{name_}`={count} is more than matrices of shape {shape[-2:]} have; "
+                f"it must be negative (all) or at most {size}."
             )
     return _band_part(x, lower=max(lower, -1), upper=max(upper, -1))
 
@@ -487,15 +490,15 @@ def tridiagonal_solve(
 ) -> Tensor:
     """Solutions x of `A x = rhs` for tridiagonal matrices A; NaN where A is singular.
 
-    `diagonals` are those above, on and below the main one: of shape [..., 3, M] ('compact'), a list of
-    three tensors ('sequence'), or the matrices themselves ('matrix'). The last element of the one above
-    and the first of the one below are not read. `rhs` has shape [..., M] or [..., M, K]. Rows are
-    always pivoted, whatever `partial_pivoting` says.
+    `diagonals` are those above, on and below the main one: of shape [..., 3, M] ('compact'), a list
+    of three tensors ('sequence'), or the matrices themselves ('matrix'). The last element of the
+    one above and the first of the one below are not read. `rhs` has shape [..., M] or [..., M, K].
+    Rows are always pivoted, whatever `partial_pivoting` says.
     """
     if perturb_singular:
         raise UnimplementedError(
-            "tridiagonal_solve: perturb_singular=True does not exist here; of a singular matrix the "
-            "solution is NaN. linalg.lstsq(fast=False) solves such systems."
+            "tridiagonal_solve: perturb_singular=True does not exist here; of a singular matrix "
+            "the solution is NaN. linalg.lstsq(fast=False) solves such systems."
         )
     compact = _compact(diagonals, diagonals_format, "tridiagonal_solve")
     x = as_tensor(rhs, compact.dtype, "tridiagonal_solve")

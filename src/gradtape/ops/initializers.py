@@ -75,7 +75,9 @@ class random_normal_initializer(Initializer):
     def __call__(self, shape: Any, dtype: Any = dt.float32, **kwargs: Any) -> Tensor:
         wanted = as_dtype(dtype)
         if not wanted.is_floating:
-            raise DTypeError(f"random_normal_initializer: `dtype` must be floating, and is {wanted.name}.")
+            raise DTypeError(
+                f"random_normal_initializer: `dtype` must be floating, and is {wanted.name}."
+            )
         return random.normal(_whole_shape(shape, kwargs), self.mean, self.stddev, wanted, self.seed)
 
     def get_config(self) -> dict[str, Any]:
@@ -92,9 +94,12 @@ class random_uniform_initializer(Initializer):
         wanted = as_dtype(dtype)
         if not (wanted.is_floating or wanted.is_integer):
             raise DTypeError(
-                f"random_uniform_initializer: `dtype` must be floating or an integer, and is {wanted.name}."
+                "random_uniform_initializer: `dtype` must be floating or an integer, and is "
+                f"{wanted.name}."
             )
-        return random.uniform(_whole_shape(shape, kwargs), self.minval, self.maxval, wanted, self.seed)
+        return random.uniform(
+            _whole_shape(shape, kwargs), self.minval, self.maxval, wanted, self.seed
+        )
 
     def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}

@@ -42,7 +42,6 @@ from .norm import norm
 from .reduction import reduce_max, reduce_sum
 from .shape import _reshape, adjoint, expand_dims
 
-
 # Pseudoinverses and least squares
 
 
@@ -128,11 +127,12 @@ def matrix_rank(
 def lstsq(
     matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
-    """The x that minimises `|matrix @ x - rhs|**2 + l2_regularizer * |x|**2`, for each right-hand side.
+    """The x that minimises `|matrix @ x - rhs|**2 + l2_regularizer * |x|**2`, for each right-hand
+    side.
 
-    With more columns than rows, the shortest x that solves the system. `fast` goes by Cholesky factors
-    of the normal equations: matrices without full rank give NaN. Otherwise it goes by singular
-    values, takes any matrix, and leaves `l2_regularizer` out.
+    With more columns than rows, the shortest x that solves the system. `fast` goes by Cholesky
+    factors of the normal equations: matrices without full rank give NaN. Otherwise it goes by
+    singular values, takes any matrix, and leaves `l2_regularizer` out.
     """
     a, b = _system(matrix, rhs, "lstsq")
     to_matrix(a, "lstsq", "matrix")
@@ -227,10 +227,11 @@ matrix_square_root = sqrtm
 
 
 def _block_cotangent(function: Any, x: Tensor, g: Tensor) -> Tensor:
-    """The cotangent of an analytic function of `x`: the Fréchet derivative at adjoint(x) along `g`.
+    """The cotangent of an analytic function of `x`: the Fréchet derivative at adjoint(x) by `g`.
 
-    It is a block of the function of a larger matrix (Mathias, 1996), so any order of derivative comes
-    from the function itself. `g` is brought to size 1, which the derivative, being linear, allows.
+    It is a block of the function of a larger matrix (Mathias, 1996), so any order of derivative
+    comes from the function itself. `g` is brought to size 1, which the derivative, being linear,
+    allows.
     """
     size = stop_gradient(reduce_max(absolute(g), (-2, -1), True))
     size = cast(where(size > 0, size, Tensor(np.ones((), size._array.dtype))), g.dtype)
@@ -348,8 +349,8 @@ def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     x, y = _system(a, b, "cross")
     if x._array.shape != y._array.shape or x._array.shape[-1:] != (3,):
         raise ShapeError(
-            "cross: `a` and `b` must have one shape, with 3 elements along the last axis. Received: "
-            f"a.shape={tuple(x.shape)}, b.shape={tuple(y.shape)}."
+            "cross: `a` and `b` must have one shape, with 3 elements along the last axis. "
+            f"Received: a.shape={tuple(x.shape)}, b.shape={tuple(y.shape)}."
         )
     return _cross(x, y)
 

@@ -1,8 +1,9 @@
 """Linear operators: matrices that are multiplied, solved and factored by their structure.
 
-A subclass says what its matrix is (`_matrix_shape`, `_dense`) and, where its structure allows better
-than the dense matrix, how to multiply and solve. All of it is made of ops, so gradients come by
-themselves; a variable among the arguments is read when the operator is used, not when it is made.
+A subclass says what its matrix is (`_matrix_shape`, `_dense`) and, where its structure allows
+better than the dense matrix, how to multiply and solve. All of it is made of ops, so gradients come
+by themselves; a variable among the arguments is read when the operator is used, not when it is
+made.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class LinearOperator:
     """A batch of matrices of shape [..., M, N], of which only what is asked for is computed.
 
     The hints `is_non_singular`, `is_self_adjoint`, `is_positive_definite` and `is_square` are
-    promises (True), denials (False) or unknown (None); they choose the algorithm and are checked only
-    by the `assert_` methods.
+    promises (True), denials (False) or unknown (None); they choose the algorithm and are checked
+    only by the `assert_` methods.
     """
 
     def __init__(
@@ -157,7 +158,7 @@ class LinearOperator:
     def is_square(self) -> bool:
         square = self.domain_dimension == self.range_dimension
         if self._square_hint is False and square:
-            raise ValueError(f"{self.name}: `is_square` was given as False, but the operator is square.")
+            raise ValueError(f"{self.name}: `is_square` is False, but the operator is square.")
         return square if self._square_hint is None else self._square_hint
 
     @property
@@ -275,7 +276,7 @@ class LinearOperator:
     def inverse(self, name: str = "inverse") -> LinearOperator:
         self._require_square("inverse")
         if self.is_non_singular is False:
-            raise ValueError(f"{self.name}: the operator is hinted to be singular, so has no inverse.")
+            raise ValueError(f"{self.name}: is_non_singular=False, so there is no inverse.")
         return self._inverse()
 
     def cholesky(self, name: str = "cholesky") -> LinearOperator:
@@ -354,8 +355,8 @@ class LinearOperator:
     def _check_rows(self, x: Tensor, method: str, rows: int) -> None:
         if x._array.shape[-2] != rows:
             raise ShapeError(
-                f"{self.name}.{method}: the argument must have {rows} rows for an operator of shape "
-                f"{self.shape}, and has shape {tuple(x.shape)}."
+                f"{self.name}.{method}: the argument must have {rows} rows for an operator of "
+                f"shape {self.shape}, and has shape {tuple(x.shape)}."
             )
 
     def _require_square(self, method: str) -> None:

@@ -19,7 +19,12 @@ from .diagonal import diag_part
 from .exponential import log
 from .joining import concat
 from .linalg import kron
-from .linear_operator import LinearOperator, LinearOperatorDiag, kept_or_tensor, require_rank, spread
+from .linear_operator import (
+    LinearOperator,
+    LinearOperatorDiag,
+    kept_or_tensor,
+    require_rank,
+)
 from .linear_operator_identity import LinearOperatorIdentity
 from .linear_systems import _solve, cholesky, cholesky_solve, det
 from .reduction import reduce_sum
@@ -363,7 +368,9 @@ class LinearOperatorKronecker(LinearOperator):
         return matrix_transpose(_reshape(x, shape=(*batch, columns, rows * last // columns)))
 
     def _multiply(self, x: Tensor, adjoint: bool) -> Tensor:
-        return self._factor_by_factor(x, "matmul", adjoint) if x._array.size else super()._multiply(x, adjoint)
+        if not x._array.size:
+            return super()._multiply(x, adjoint)
+        return self._factor_by_factor(x, "matmul", adjoint)
 
     def _solve(self, rhs: Tensor, adjoint: bool) -> Tensor:
         if not rhs._array.size or any(not o.is_square for o in self._operators):
@@ -407,7 +414,8 @@ class LinearOperatorKronecker(LinearOperator):
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
-    """`base_operator + u @ diag(diag_update) @ adjoint(v)`; solved through matrices of its small rank.
+    """`base_operator + u @ diag(diag_update) @ adjoint(v)`; solved through matrices of its small
+    rank.
 
     Woodbury's formula for solutions, the matrix determinant lemma for determinants. `v` is `u` and
     `diag_update` ones if they are not given.

@@ -1,4 +1,6 @@
-"""Operators with a structure of their own: circulant, Toeplitz, tridiagonal, Householder, permutation."""
+"""Operators with a structure of their own: circulant, Toeplitz, tridiagonal, Householder,
+permutation.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +154,9 @@ class LinearOperatorCirculant2D(LinearOperatorCirculant):
 
 
 class LinearOperatorCirculant3D(LinearOperatorCirculant):
-    """Circulant matrices of blocks that are 2-D circulant, given by their spectrum [..., N0, N1, N2]."""
+    """Circulant matrices of blocks that are 2-D circulant, given by their spectrum [..., N0, N1,
+    N2].
+    """
 
     _depth = 3
 
@@ -175,7 +179,7 @@ class LinearOperatorToeplitz(LinearOperator):
         require_rank(self._row, 1, name, "row")
         if self._col.shape[-1] != self._row.shape[-1] or is_square is False:
             raise ShapeError(
-                f"{name}: the matrices must be square, and `col` and `row` of one length. Received: "
+                f"{name}: the matrices must be square, `col` and `row` of one length. Received: "
                 f"col.shape={tuple(self._col.shape)}, row.shape={tuple(self._row.shape)}."
             )
         hints = is_non_singular, is_self_adjoint, is_positive_definite, True
@@ -198,7 +202,8 @@ class LinearOperatorToeplitz(LinearOperator):
 
     def _vectors(self) -> tuple[Tensor, Tensor]:
         shape = self._shape()
-        return tuple(broadcast_to(to_tensor(v, self.name), shape) for v in (self._col, self._row))  # type: ignore[return-value]
+        col, row = to_tensor(self._col, self.name), to_tensor(self._row, self.name)
+        return broadcast_to(col, shape), broadcast_to(row, shape)
 
     def _dense(self) -> Tensor:
         col, row = self._vectors()
@@ -295,7 +300,9 @@ class LinearOperatorTridiag(LinearOperator):
 
 
 class LinearOperatorHouseholder(LinearOperator):
-    """Reflections `I - 2 v adjoint(v)` at the planes orthogonal to `reflection_axis`, of any length."""
+    """Reflections `I - 2 v adjoint(v)` at the planes orthogonal to `reflection_axis`, of any
+    length.
+    """
 
     def __init__(
         self,
@@ -309,7 +316,7 @@ class LinearOperatorHouseholder(LinearOperator):
         self._axis = kept_or_tensor(reflection_axis, name)
         require_rank(self._axis, 1, name, "reflection_axis")
         if is_self_adjoint is False or is_non_singular is False or is_square is False:
-            raise ValueError(f"{name}: a reflection is always square, self-adjoint and non-singular.")
+            raise ValueError(f"{name}: a reflection is square, self-adjoint and non-singular.")
         if is_positive_definite:
             raise ValueError(f"{name}: a reflection is never positive definite.")
         super().__init__(self._axis.dtype, None, True, True, False, True, name,

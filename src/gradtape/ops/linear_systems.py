@@ -132,8 +132,8 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     a, b = _system(matrix, rhs, "solve")
     if a.ndim > 1 and b.ndim > 1 and a._array.shape[:-2] != b._array.shape[:-2]:
         raise ShapeError(
-            "solve: the axes before the last two must agree. Received: matrix.shape="
-            f"{tuple(a.shape)}, rhs.shape={tuple(b.shape)}. Repeat one argument with tf.broadcast_to."
+            f"solve: the axes before the last two must agree. Received: matrix.shape={tuple(a.shape)}, "
+            f"rhs.shape={tuple(b.shape)}. Repeat one argument with tf.broadcast_to."
         )
     return _solve(a, b, adjoint=bool(adjoint))
 
@@ -200,8 +200,8 @@ def triangular_solve(
 ) -> Tensor:
     """Solutions x of `matrix @ x = rhs` for triangular matrices (with `adjoint`, their adjoints).
 
-    Only the triangle named by `lower` is read, and only it gets a gradient. The axes before the last
-    two broadcast. A zero on the diagonal gives Inf or NaN.
+    Only the triangle named by `lower` is read, and only it gets a gradient. The axes before the
+    last two broadcast. A zero on the diagonal gives Inf or NaN.
     """
     a, b = _system(matrix, rhs, "triangular_solve")
     return _triangular_solve(a, b, lower=bool(lower), adjoint=bool(adjoint))

@@ -1,9 +1,10 @@
 """A function of one element run once for a whole batch: vectorized_map, and cotangents by the batch.
 
-Inside a `Batch` a tensor that differs from element to element is a BatchedTensor. It shows the shape
-and dtype of one element; the values of all of them are a tensor with one axis more in front. An op that
-meets one is run by its batching rule on these tensors. Rules are written in our own ops, so tapes
-outside record the batched computation like any other, and batches nest. See docs/decisions/0006.
+Inside a `Batch` a tensor that differs from element to element is a BatchedTensor. It shows the
+shape and dtype of one element; the values of all of them are a tensor with one axis more in
+front. An op that meets one is run by its batching rule on these tensors. Rules are written in our
+own ops, so tapes outside record the batched computation like any other, and batches nest. See
+docs/decisions/0006.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ def vectorized_map(
 ) -> Any:
     """`fn` of each element along axis 0 of the tensors in `elems`, the results stacked along axis 0.
 
-    `fn` runs once, for all elements together. A tensor in `elems` of length 1 goes to every element.
-    A function that needs the values in Python (`if x > 0`, `float(x)`, a shape computed from them) runs
-    in a loop instead, with a warning, or fails if `fallback_to_while_loop` is False.
+    `fn` runs once, for all elements together. A tensor in `elems` of length 1 goes to every
+    element. A function that needs the values in Python (`if x > 0`, `float(x)`, a shape computed
+    from them) runs in a loop instead, with a warning, or fails if `fallback_to_while_loop` is
+    False.
 
     >>> vectorized_map(lambda row: tf.tensordot(row, row, 1), tf.constant([[1.0, 2.0], [3.0, 4.0]]))
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 5., 25.], dtype=float32)>
@@ -71,14 +73,16 @@ def _common_size(tensors: list[Tensor]) -> int:
     for i, x in enumerate(tensors):
         if not x.ndim:
             raise ShapeError(
-                f"vectorized_map: tensor {i} of `elems` is a scalar, and has no elements along axis 0."
+                f"vectorized_map: tensor {i} of `elems` is a scalar, and has no elements along "
+                "axis 0."
             )
     sizes = {len(x) for x in tensors}
     size = max(sizes - {1}, default=1)
     if not sizes <= {1, size}:
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(
-            "vectorized_map: the tensors in `elems` must have one length along axis 0, or length 1. "
+            "vectorized_map: the tensors in `elems` must have one length along axis 0, or length "
+            "1. "
             f"Received shapes: {shapes}."
         )
     return size
@@ -145,7 +149,8 @@ class Batch:
         """
         if not self.running:
             raise InvalidArgumentError(
-                f"{op.name}: a tensor made inside vectorized_map is used after it. Return it from the "
+                f"{op.name}: a tensor made inside vectorized_map is used after it. Return it from "
+                "the "
                 "function: the result then holds its values for all elements."
             )
         inside = self._inside()
@@ -178,8 +183,9 @@ class Batch:
             raise
         return tuple(map(self.of, result)) if type(result) is tuple else self.of(result)
 
-
-    def record_joint(self, name: str, rule: Any, inputs: list[Tensor], outputs: list[Tensor]) -> None:
+    def record_joint(
+        self, name: str, rule: Any, inputs: list[Tensor], outputs: list[Tensor]
+    ) -> None:
         """What the function `record_joint` does, of which this is the innermost batch."""
         inside = self._inside()
         if inside:
@@ -197,7 +203,9 @@ class Batch:
                 return [self._cotangent(x, c) for x, c in zip(inputs, found, strict=True)]
 
         with _hidden(inside):
-            record_joint(name, rule_of_all, list(map(self._whole, inputs)), list(map(self._whole, outputs)))
+            record_joint(
+                name, rule_of_all, list(map(self._whole, inputs)), list(map(self._whole, outputs))
+            )
 
     def _whole(self, x: Tensor) -> Tensor:
         return x.whole if type(x) is BatchedTensor and x.batch is self else x
@@ -296,7 +304,9 @@ class Element:
     def _refuse(self, *unused: Any, **options: Any) -> NoReturn:
         _refuse_values(f"a tensor ({Spec(self.shape, self.dtype)})")
 
-    __array__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = __getitem__ = __iter__ = _refuse
+    __array__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = __getitem__ = (
+        __iter__
+    ) = _refuse
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -306,8 +316,10 @@ class Element:
 
 def _refuse_values(of_what: str) -> NoReturn:
     raise ValuesNeeded(
-        f"The values of {of_what} that differ from element to element of a batch are needed as one: by "
-        "`if`, float(), numpy(), or where a shape depends on them. Choose between values with tf.where, or "
+        f"The values of {of_what} that differ from element to element of a batch are needed as "
+        "one: by "
+        "`if`, float(), numpy(), or where a shape depends on them. Choose between values with "
+        "tf.where, or "
         "use tf.map_fn in place of tf.vectorized_map."
     )
 
@@ -328,7 +340,8 @@ def apply_batched(op: Op, batched: set[str], tensors: list[Tensor], params: dict
         return _of_no_elements(op, batched, names, tensors, params)
     results = [
         op.call(
-            *(x[i] if name in batched else x for name, x in zip(names, tensors, strict=True)), **params
+            *(x[i] if name in batched else x for name, x in zip(names, tensors, strict=True)),
+            **params,
         )
         for i in range(size)
     ]

@@ -1,8 +1,8 @@
 """Control flow as functions: cond, case, switch_case, while_loop, map_fn, scan, foldl, foldr.
 
-Called eagerly they are what Python does, and differentiable as such. Each comes down to one of the four
-methods of `EagerForms`, with its arguments checked: `@function` puts other forms in their place while
-it traces, by `forms.set(...)`.
+Called eagerly they are what Python does, and differentiable as such. Each comes down to one of
+the four methods of `EagerForms`, with its arguments checked: `@function` puts other forms in
+their place while it traces, by `forms.set(...)`.
 """
 
 from __future__ import annotations
@@ -101,15 +101,19 @@ def case(
 ) -> Any:
     """What the function of the first true condition gives; that of `default` if none is true.
 
-    `pred_fn_pairs` is a list of pairs (scalar bool tensor, function). With `exclusive` it is an error if
-    more than one condition is true; without `default`, if none is.
+    `pred_fn_pairs` is a list of pairs (scalar bool tensor, function). With `exclusive` it is an
+    error if more than one condition is true; without `default`, if none is.
     """
     if isinstance(pred_fn_pairs, Mapping):
         raise DTypeError(
-            "case: `pred_fn_pairs` must be a list of pairs (condition, function): a dict has no order, "
+            "case: `pred_fn_pairs` must be a list of pairs (condition, function): a dict has no "
+            "order, "
             "and tensors cannot be its keys."
         )
-    pairs = [_pair(each, "case", "pred_fn_pairs") for each in _items(pred_fn_pairs, "case", "pred_fn_pairs")]
+    pairs = [
+        _pair(each, "case", "pred_fn_pairs")
+        for each in _items(pred_fn_pairs, "case", "pred_fn_pairs")
+    ]
     preds = []
     for pred, fn in pairs:
         tensor = pred if isinstance(pred, Tensor) else getattr(pred, "_tensor", None)
@@ -139,27 +143,39 @@ def _either(pred: Any, fn: Callable[[], Any], otherwise: Callable[[], Any]) -> C
 
 
 def switch_case(
-    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str = "switch_case"
+    branch_index: Any,
+    branch_fns: Any,
+    default: Callable[[], Any] | None = None,
+    name: str = "switch_case",
 ) -> Any:
     """What `branch_fns[branch_index]()` gives; for an index that there is none for, `default` or the last.
 
     `branch_fns` is a list of functions, or a dict or list of pairs from 0, 1, 2 ... to functions.
     """
     if not isinstance(branch_index, Tensor) and not hasattr(branch_index, "_as_tensor"):
-        raise DTypeError(f"switch_case: `branch_index` must be an integer tensor, not {branch_index!r}.")
+        raise DTypeError(
+            f"switch_case: `branch_index` must be an integer tensor, not {branch_index!r}."
+        )
     index = as_tensor(branch_index, op="switch_case")
     if index._array.dtype not in INTEGER:
-        raise DTypeError(f"switch_case: `branch_index` must be an integer tensor, not {index.dtype.name}.")
+        raise DTypeError(
+            f"switch_case: `branch_index` must be an integer tensor, not {index.dtype.name}."
+        )
     if index.ndim:
-        raise ShapeError(f"switch_case: `branch_index` must be a scalar, and has shape {index.shape}.")
+        raise ShapeError(
+            f"switch_case: `branch_index` must be a scalar, and has shape {index.shape}."
+        )
     entries = _items(
-        list(branch_fns.items()) if isinstance(branch_fns, Mapping) else branch_fns, "switch_case", "branch_fns"
+        list(branch_fns.items()) if isinstance(branch_fns, Mapping) else branch_fns,
+        "switch_case",
+        "branch_fns",
     )
     if not all(callable(entry) for entry in entries):
         numbered = dict(_pair(entry, "switch_case", "branch_fns") for entry in entries)
         if sorted(numbered) != list(range(len(entries))):
             raise InvalidArgumentError(
-                f"switch_case: the numbers in `branch_fns` must be 0 to {len(entries) - 1}, each once, and "
+                f"switch_case: the numbers in `branch_fns` must be 0 to {len(entries) - 1}, each "
+                "once, and "
                 f"are {sorted(numbered)}."
             )
         entries = [numbered[i] for i in range(len(entries))]
@@ -185,10 +201,10 @@ def while_loop(
 ) -> Any:
     """`loop_vars = body(*loop_vars)` as long as `cond(*loop_vars)` is true; the last `loop_vars`.
 
-    They are a list or tuple of tensors or nests of tensors, and `body` returns as many, nested alike.
-    `maximum_iterations` bounds the number of rounds. `shape_invariants` are checked against the values
-    to begin with; the other arguments are TensorFlow's hints to itself. With back_prop=False the result is
-    a constant to tapes.
+    They are a list or tuple of tensors or nests of tensors, and `body` returns as many, nested
+    alike. `maximum_iterations` bounds the number of rounds. `shape_invariants` are checked
+    against the values to begin with; the other arguments are TensorFlow's hints to itself. With
+    back_prop=False the result is a constant to tapes.
 
     >>> while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, 2 * y), (tf.constant(0), tf.constant(1.0)))[1]
     <tf.Tensor: shape=(), dtype=float32, numpy=16.0>
@@ -197,7 +213,8 @@ def while_loop(
     _callable(body, "while_loop", "body")
     if not isinstance(loop_vars, (list, tuple)) or not loop_vars:
         raise InvalidArgumentError(
-            f"while_loop: `loop_vars` must be a list or tuple of at least one tensor, not {loop_vars!r:.200}."
+            "while_loop: `loop_vars` must be a list or tuple of at least one tensor, not "
+            f"{loop_vars!r:.200}."
         )
     if shape_invariants is not None:
         _check_invariants(loop_vars, shape_invariants)
@@ -207,7 +224,9 @@ def while_loop(
 
 
 def _as_loop_var(value: Any) -> Any:
-    return value if hasattr(value, "stack") else as_tensor(value, op="while_loop")  # a TensorArray stays
+    return (
+        value if hasattr(value, "stack") else as_tensor(value, op="while_loop")
+    )  # a TensorArray stays
 
 
 def _packed(result: Any, loop_vars: Any) -> Any:
@@ -217,7 +236,8 @@ def _packed(result: Any, loop_vars: Any) -> Any:
         result = [result] if type(loop_vars) is list else (result,)
     elif not several:
         raise InvalidArgumentError(
-            f"while_loop: `body` must return its {len(loop_vars)} loop variables as a list or tuple, and "
+            f"while_loop: `body` must return its {len(loop_vars)} loop variables as a list or "
+            "tuple, and "
             f"returned {result!r:.200}."
         )
     try:
@@ -234,13 +254,15 @@ def _check_invariants(loop_vars: Any, shape_invariants: Any) -> None:
     values = nest.flatten(loop_vars)
     if len(shapes) != len(values):
         raise InvalidArgumentError(
-            f"while_loop: there are {len(values)} tensors in `loop_vars` and {len(shapes)} `shape_invariants`."
+            f"while_loop: there are {len(values)} tensors in `loop_vars` and {len(shapes)} "
+            "`shape_invariants`."
         )
     for value, shape in zip(values, shapes, strict=True):
         wanted = TensorShape(getattr(shape, "shape", shape))
         if not hasattr(value, "stack") and not wanted.is_compatible_with(as_tensor(value).shape):
             raise ShapeError(
-                f"while_loop: a loop variable begins with shape {as_tensor(value).shape}, which its invariant "
+                f"while_loop: a loop variable begins with shape {as_tensor(value).shape}, which "
+                "its invariant "
                 f"{wanted} does not allow."
             )
 
@@ -261,9 +283,9 @@ def map_fn(
 ) -> Structure:
     """`fn` of each element along axis 0 of `elems`, the results stacked along axis 0.
 
-    `fn_output_signature` (or `dtype`, its older name) says the dtypes that `fn` returns, nested as it
-    returns them, where they differ from those of `elems`; an entry may be a TensorSpec. The function runs
-    once for each element; `vectorized_map` runs it once for all.
+    `fn_output_signature` (or `dtype`, its older name) says the dtypes that `fn` returns, nested
+    as it returns them, where they differ from those of `elems`; an entry may be a TensorSpec. The
+    function runs once for each element; `vectorized_map` runs it once for all.
 
     >>> map_fn(lambda x: tf.reduce_sum(x), tf.constant([[1, 2], [3, 4]]))
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 7], dtype=int32)>
@@ -307,7 +329,9 @@ def scan(
     wanted = nest.map_structure(_spec_of, state)
 
     def step(state: Any, element: Any) -> tuple[Any, Any]:
-        new = _fitting(fn(state, element), wanted, "scan", "to the dtype of the state that it begins with")
+        new = _fitting(
+            fn(state, element), wanted, "scan", "to the dtype of the state that it begins with"
+        )
         return new, new
 
     _, results = forms.get().walk(step, state, elems, reverse)
@@ -369,10 +393,14 @@ def _elements(elems: Any, op: str) -> Structure:
         raise InvalidArgumentError(f"{op}: `elems` holds no tensor.")
     for x in tensors:
         if not x.ndim:
-            raise ShapeError(f"{op}: a tensor in `elems` is a scalar, and has no elements along axis 0.")
+            raise ShapeError(
+                f"{op}: a tensor in `elems` is a scalar, and has no elements along axis 0."
+            )
     if len({x._array.shape[0] for x in tensors}) > 1:
         shapes = ", ".join(str(x.shape) for x in tensors)
-        raise ShapeError(f"{op}: the tensors in `elems` must have one length along axis 0. Received: {shapes}.")
+        raise ShapeError(
+            f"{op}: the tensors in `elems` must have one length along axis 0. Received: {shapes}."
+        )
     return elems
 
 
@@ -381,9 +409,13 @@ def _start(elems: Structure, initializer: Any, reverse: bool, op: str) -> tuple[
     if initializer is not None:
         return nest.map_structure(lambda x: as_tensor(x, op=op), initializer), elems
     if not nest.flatten(elems)[0]._array.shape[0]:
-        raise OutOfRangeError(f"{op}: `elems` is empty and there is no `initializer` to begin with.")
+        raise OutOfRangeError(
+            f"{op}: `elems` is empty and there is no `initializer` to begin with."
+        )
     first, others = (-1, slice(None, -1)) if reverse else (0, slice(1, None))
-    return nest.map_structure(lambda x: x[first], elems), nest.map_structure(lambda x: x[others], elems)
+    return nest.map_structure(lambda x: x[first], elems), nest.map_structure(
+        lambda x: x[others], elems
+    )
 
 
 def _signature(entry: Any) -> TensorSpec:
@@ -392,7 +424,10 @@ def _signature(entry: Any) -> TensorSpec:
         return entry
     if isinstance(entry, (DType, str, type, np.dtype)):
         return TensorSpec(None, as_dtype(entry))
-    raise DTypeError(f"map_fn: `fn_output_signature` must consist of dtypes and TensorSpecs, and holds {entry!r}.")
+    raise DTypeError(
+        "map_fn: `fn_output_signature` must consist of dtypes and TensorSpecs, and holds "
+        f"{entry!r}."
+    )
 
 
 def _spec_of(x: Tensor) -> TensorSpec:
@@ -410,7 +445,8 @@ def _fitting_tensor(spec: TensorSpec, value: Any, op: str, remedy: str) -> Tenso
     y = as_tensor(value, op=op) if known else operand(value, spec.dtype.numpy_dtype, op)
     if y.dtype is not spec.dtype:
         raise DTypeError(
-            f"{op}: `fn` returned {y.dtype.name} where {spec.dtype.name} is expected. Cast what it returns "
+            f"{op}: `fn` returned {y.dtype.name} where {spec.dtype.name} is expected. Cast what "
+            "it returns "
             f"{remedy}."
         )
     if not spec.shape.is_compatible_with(y.shape):
@@ -436,7 +472,9 @@ def _stacked(results: list[Any], wanted: Any, op: str) -> Structure:
 def _stack(column: Any, op: str) -> Tensor:
     shapes = {y._array.shape for y in column}
     if len(shapes) > 1:
-        raise ShapeError(f"{op}: `fn` returned different shapes, which cannot be stacked: {sorted(shapes)}.")
+        raise ShapeError(
+            f"{op}: `fn` returned different shapes, which cannot be stacked: {sorted(shapes)}."
+        )
     return stack(column)
 
 

@@ -26,9 +26,10 @@ class TensorArray:
     >>> squares.stack()
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0., 1., 4.], dtype=float32)>
 
-    Methods that write return the array: go on with what they return. A place that was never written
-    holds zeros. Reading a place empties it, unless `clear_after_read` is False. With `dynamic_size` the array
-    grows as it is written. All elements have one shape, unless `infer_shape` is False.
+    Methods that write return the array: go on with what they return. A place that was never
+    written holds zeros. Reading a place empties it, unless `clear_after_read` is False. With
+    `dynamic_size` the array grows as it is written. All elements have one shape, unless
+    `infer_shape` is False.
     """
 
     def __init__(
@@ -46,7 +47,9 @@ class TensorArray:
         name: str | None = None,
     ) -> None:
         if size is None:
-            raise InvalidArgumentError("TensorArray: `size` is needed; with dynamic_size=True it may be 0.")
+            raise InvalidArgumentError(
+                "TensorArray: `size` is needed; with dynamic_size=True it may be 0."
+            )
         self._dtype = as_dtype(dtype)
         self._dynamic = bool(dynamic_size)
         self._clears = clear_after_read is None or bool(clear_after_read)
@@ -125,7 +128,8 @@ class TensorArray:
         for i, x in enumerate(elements):
             if not x.ndim:
                 raise InvalidArgumentError(
-                    f"TensorArray.concat: the element at {i} is a scalar, and has no axis to join along. "
+                    f"TensorArray.concat: the element at {i} is a scalar, and has no axis to join "
+                    "along. "
                     "Use stack()."
                 )
         return concat(elements, 0)
@@ -149,7 +153,8 @@ class TensorArray:
         places = _indices(indices, "scatter")
         if not value.ndim or len(value) < len(places):
             raise ShapeError(
-                f"TensorArray.scatter: there are {len(places)} indices, and `value` of shape {value.shape} "
+                f"TensorArray.scatter: there are {len(places)} indices, and `value` of shape "
+                f"{value.shape} "
                 "has fewer rows."
             )
         for i, row in zip(places, unstack(value), strict=False):
@@ -162,7 +167,8 @@ class TensorArray:
         sizes = static_ints(lengths, "TensorArray.split", "lengths")
         if not value.ndim or sum(sizes) != len(value):
             raise InvalidArgumentError(
-                f"TensorArray.split: `lengths` sum up to {sum(sizes)}, and `value` has shape {value.shape}."
+                f"TensorArray.split: `lengths` sum up to {sum(sizes)}, and `value` has shape "
+                f"{value.shape}."
             )
         if len(sizes) != len(self._elements) and not self._dynamic:
             raise InvalidArgumentError(
@@ -181,7 +187,9 @@ class TensorArray:
         self._elements = []
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
-        raise NotImplementedError("TensorArray.grad belongs to graphs; the tape needs no such array.")
+        raise NotImplementedError(
+            "TensorArray.grad belongs to graphs; the tape needs no such array."
+        )
 
     # Behind them
 
@@ -207,7 +215,8 @@ class TensorArray:
         tensor = as_tensor(value, op=op) if known else operand(value, self._dtype.numpy_dtype, op)
         if tensor.dtype is not self._dtype:
             raise DTypeError(
-                f"{op}: the array holds {self._dtype.name}, and `value` is {tensor.dtype.name}. Cast it with "
+                f"{op}: the array holds {self._dtype.name}, and `value` is {tensor.dtype.name}. "
+                "Cast it with "
                 "tf.cast."
             )
         return tensor
@@ -216,7 +225,8 @@ class TensorArray:
         """`tensor`, if its shape is that of the elements; the first one says what that is."""
         if not self._shape.is_compatible_with(tensor.shape):
             raise ShapeError(
-                f"TensorArray.{method}: an element of shape {tensor.shape} does not fit an array of elements "
+                f"TensorArray.{method}: an element of shape {tensor.shape} does not fit an array "
+                "of elements "
                 f"of shape {self._shape}. For elements of different shapes, use infer_shape=False."
             )
         if self._infers:
@@ -226,18 +236,21 @@ class TensorArray:
     def _at(self, i: int, method: str) -> Tensor:
         if not 0 <= i < len(self._elements):
             raise OutOfRangeError(
-                f"TensorArray.{method}: there is no element {i} in an array of size {len(self._elements)}."
+                f"TensorArray.{method}: there is no element {i} in an array of size "
+                f"{len(self._elements)}."
             )
         element = self._elements[i]
         if element is _CLEARED:
             raise InvalidArgumentError(
-                f"TensorArray.{method}: element {i} was read before, and reading empties a place. Use "
+                f"TensorArray.{method}: element {i} was read before, and reading empties a place. "
+                "Use "
                 "clear_after_read=False to read it again."
             )
         if element is None:
             if not self._shape.is_fully_defined():
                 raise InvalidArgumentError(
-                    f"TensorArray.{method}: element {i} was never written, and the shape of its zeros is not "
+                    f"TensorArray.{method}: element {i} was never written, and the shape of its "
+                    "zeros is not "
                     "known. Give `element_shape`."
                 )
             return Tensor(np.zeros(tuple(self._shape), self._dtype.numpy_dtype))
@@ -249,7 +262,9 @@ class TensorArray:
             return self._none_stacked()
         shapes = sorted({x._array.shape for x in elements})
         if len(shapes) > 1:
-            raise ShapeError(f"TensorArray.{method}: elements of different shapes cannot be stacked: {shapes}.")
+            raise ShapeError(
+                f"TensorArray.{method}: elements of different shapes cannot be stacked: {shapes}."
+            )
         return stack(elements)
 
     def _none_stacked(self) -> Tensor:

@@ -44,6 +44,10 @@ class TypeSpec:
         return hash((type(self), self._parts()))
 
 
+def _dims(shape: TensorShape) -> tuple[Any, ...] | None:
+    return None if shape.rank is None else tuple(shape)
+
+
 class TensorSpec(TypeSpec):
     """Shape (with None for what is not known) and dtype of a tensor, and a name."""
 
@@ -86,22 +90,23 @@ class TensorSpec(TypeSpec):
     def is_subtype_of(self, other: Any) -> bool:
         if not isinstance(other, TensorSpec) or self._dtype is not other._dtype:
             return False
-        if not other._shape:  # nothing is known of it: any shape fits
-            return True
-        return bool(self._shape) and len(self._shape) == len(other._shape) and all(
-            b is None or a == b for a, b in zip(self._shape, other._shape, strict=True)
+        own, allowed = _dims(self._shape), _dims(other._shape)
+        if own is None or allowed is None:
+            return allowed is None
+        return len(own) == len(allowed) and all(
+            b is None or a == b for a, b in zip(own, allowed, strict=True)
         )
 
     def most_specific_compatible_type(self, other: Any) -> TensorSpec:
         if not isinstance(other, TensorSpec) or self._dtype is not other._dtype:
             raise ValueError(f"No type is common to {self} and {other}.")
-        a, b = self._shape, other._shape
-        if not a or not b or len(a) != len(b):
+        a, b = _dims(self._shape), _dims(other._shape)
+        if a is None or b is None or len(a) != len(b):
             return TensorSpec(None, self._dtype)
         return TensorSpec([x if x == y else None for x, y in zip(a, b, strict=True)], self._dtype)
 
     def _parts(self) -> tuple[Any, ...]:
-        return bool(self._shape), tuple(self._shape), self._dtype, self._name
+        return _dims(self._shape), self._dtype, self._name
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
@@ -140,8 +145,8 @@ class IndexedSlicesSpec(TypeSpec):
         )
 
     def _parts(self) -> tuple[Any, ...]:
-        shapes = [(bool(s), tuple(s)) for s in (self._shape, self._indices_shape)]
-        return shapes[0], shapes[1], self._values_dtype, self._indices_dtype, self._dense_shape_dtype
+        dtypes = self._values_dtype, self._indices_dtype, self._dense_shape_dtype
+        return _dims(self._shape), _dims(self._indices_shape), *dtypes
 
     def __repr__(self) -> str:
         return (
@@ -154,7 +159,11 @@ class TensorArraySpec(TypeSpec):
     """What is known of a TensorArray."""
 
     def __init__(
-        self, element_shape: Any = None, dtype: Any = dt.float32, dynamic_size: bool = False, infer_shape: bool = True
+        self,
+        element_shape: Any = None,
+        dtype: Any = dt.float32,
+        dynamic_size: bool = False,
+        infer_shape: bool = True,
     ) -> None:
         self._element_shape = TensorShape(element_shape)
         self._dtype = as_dtype(dtype)
@@ -169,7 +178,9 @@ class TensorArraySpec(TypeSpec):
 
     @staticmethod
     def from_value(value: Any) -> TensorArraySpec:
-        return TensorArraySpec(value.element_shape, value.dtype, value.dynamic_size, value.infers_shape)
+        return TensorArraySpec(
+            value.element_shape, value.dtype, value.dynamic_size, value.infers_shape
+        )
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         other = spec_or_value
@@ -183,8 +194,7 @@ class TensorArraySpec(TypeSpec):
         )
 
     def _parts(self) -> tuple[Any, ...]:
-        shape = bool(self._element_shape), tuple(self._element_shape)
-        return shape, self._dtype, self._dynamic_size, self._infer_shape
+        return _dims(self._element_shape), self._dtype, self._dynamic_size, self._infer_shape
 
     def __repr__(self) -> str:
         return (
