@@ -16,7 +16,7 @@ SIZES = {
 }
 
 question = Question(
-    title="MLP",
+    title="MLP of tanh",
     suite="derivatives",
     note=(
         "tanh, mean softmax cross entropy, float32: the gradient of all parameters, and the "

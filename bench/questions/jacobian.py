@@ -12,7 +12,10 @@ from bench.systems import compiled
 question = Question(
     title="Jacobian of tanh(v @ A)",
     suite="derivatives",
-    note="With respect to v; PyTorch: torch.func.jacrev, JAX: jit of jacrev, autograd: jacobian.",
+    note=(
+        "v is one row; with respect to v. PyTorch: torch.func.jacrev, JAX: jit of jacrev, "
+        "autograd: jacobian."
+    ),
     cases={"100×100": {"n": 100}, "1000×1000": {"n": 1000}},
     targets=(
         Target("100×100", "torch", 0.25),
@@ -26,7 +29,7 @@ question = Question(
 def make_data(n: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     a = rng.normal(0, n**-0.5, (n, n))
-    return rng.normal(size=n).astype(np.float32), a.astype(np.float32)
+    return rng.normal(size=(1, n)).astype(np.float32), a.astype(np.float32)
 
 
 @question.program("gradtape", "tensorflow")
@@ -36,7 +39,7 @@ def jacobian_tape(tf: Any, n: int) -> Step:
     def step() -> Any:
         with tf.GradientTape() as tape:
             tape.watch(v)
-            y = tf.tanh(tf.linalg.matvec(a, v, transpose_a=True))
+            y = tf.tanh(v @ a)
         return y, tape.jacobian(y, v)
 
     return step
@@ -79,6 +82,6 @@ def jacobian_numpy(np: Any, n: int) -> Step:
 
     def step() -> Any:
         y = np.tanh(v @ a)
-        return y, (1 - y * y)[:, None] * a.T
+        return y, (1 - y.T * y.T) * a.T
 
     return step

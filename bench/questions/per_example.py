@@ -11,23 +11,22 @@ from bench.questions.mlp import make_data
 from bench.systems import compiled
 
 BATCH = 256
-SIZES = {"(256, 10, 32, 3)": [10, 32, 32, 3], "(256, 64, 128, 10)": [64, 128, 128, 10]}
+SIZES = {"(10, 32, 3)": [10, 32, 32, 3], "(64, 128, 10)": [64, 128, 128, 10]}
 
 question = Question(
-    title="MLP",
+    title="MLP on 256 examples",
     suite="derivatives",
     note=(
         "relu, softmax cross entropy, float32. per example: the gradient of each of 256 losses; "
-        "PyTorch: vmap(grad), JAX: jit of it. The second model's gradients are 27 MB."
+        "PyTorch: vmap(grad), JAX: jit of it. The gradients of the second model are 27 MB, and "
+        "the time to write them is the limit: NumPy's own ratio is 10 there."
     ),
     cases={
         f"{what}, {name}": {"sizes": sizes, "each": what == "per example"}
         for name, sizes in SIZES.items()
         for what in ("batch", "per example")
     },
-    targets=tuple(
-        Target(f"per example, {name}", None, 3.0, over_case=f"batch, {name}") for name in SIZES
-    ),
+    targets=(Target("per example, (10, 32, 3)", None, 3.0, over_case="batch, (10, 32, 3)"),),
     max_rounds=10,
 )
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from bench.question import Question, Step, Target, returned
 
-BLOCKS, BATCH, WIDTH = 16, 256, 64
+BLOCKS, BATCH, WIDTH = 16, 1024, 32
 
 question = Question(
     title="peak bytes of 16 blocks",
     suite="derivatives",
     note=(
-        "Each block is h + gelu(normalized(h) @ w1 + b1) @ w2 + b2, of width 64 and 256 inside, "
-        "at batch 256. The highest that the forward and the backward pass reach together, by "
+        "Each block is h + gelu(normalized(h) @ w1 + b1) @ w2 + b2, of width 32 and 128 inside, "
+        "at batch 1024. The highest that the forward and the backward pass reach together, by "
         "tracemalloc, less what was there before: the tape, the gradients, and what is on the way."
     ),
     cases={"plain": {"recompute": False}, "recompute_grad": {"recompute": True}},

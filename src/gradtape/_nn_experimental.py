@@ -1,9 +1,15 @@
 """TensorFlow's `tf.nn.experimental`."""
 
-from ._missing import missing_name
-from .ops.nn_sampling import general_dropout as general_dropout
-from .ops.nn_sampling import stateless_dropout as stateless_dropout
+from typing import TYPE_CHECKING
+
+from ._later import later
 
 
-def __getattr__(name: str) -> object:
-    raise missing_name("gradtape.nn.experimental", name)
+if TYPE_CHECKING:
+    from .ops.nn_sampling import general_dropout as general_dropout
+    from .ops.nn_sampling import stateless_dropout as stateless_dropout
+
+_LATER = {
+    "ops.nn_sampling": "general_dropout stateless_dropout",
+}
+__getattr__, __dir__ = later("gradtape.nn.experimental", globals(), _LATER)

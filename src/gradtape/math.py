@@ -1,7 +1,9 @@
 """TensorFlow's `tf.math`."""
 
+from typing import TYPE_CHECKING
+
 from . import _math_special as special
-from ._missing import missing_name
+from ._later import later
 from .ops._family import conj as conj
 from .ops.activation import softsign as softsign
 from .ops.arithmetic import abs as abs
@@ -37,9 +39,6 @@ from .ops.arithmetic import xdivy as xdivy
 from .ops.complex import angle as angle
 from .ops.complex import imag as imag
 from .ops.complex import real as real
-from .ops.cumulative import cumprod as cumprod
-from .ops.cumulative import cumsum as cumsum
-from .ops.cumulative import cumulative_logsumexp as cumulative_logsumexp
 from .ops.exponential import digamma as digamma
 from .ops.exponential import erf as erf
 from .ops.exponential import erfc as erfc
@@ -58,13 +57,6 @@ from .ops.exponential import softplus as softplus
 from .ops.exponential import xlog1py as xlog1py
 from .ops.exponential import xlogy as xlogy
 from .ops.exponential import zeta as zeta
-from .ops.histogram import approx_max_k as approx_max_k
-from .ops.histogram import approx_min_k as approx_min_k
-from .ops.histogram import bincount as bincount
-from .ops.histogram import confusion_matrix as confusion_matrix
-from .ops.histogram import in_top_k as in_top_k
-from .ops.histogram import is_non_decreasing as is_non_decreasing
-from .ops.histogram import is_strictly_increasing as is_strictly_increasing
 from .ops.logic import equal as equal
 from .ops.logic import greater as greater
 from .ops.logic import greater_equal as greater_equal
@@ -81,8 +73,6 @@ from .ops.logic import not_equal as not_equal
 from .ops.loss import log_softmax as log_softmax
 from .ops.loss import softmax as softmax
 from .ops.norm import l2_normalize as l2_normalize
-from .ops.ordering import invert_permutation as invert_permutation
-from .ops.ordering import top_k as top_k
 from .ops.reduction import argmax as argmax
 from .ops.reduction import argmin as argmin
 from .ops.reduction import count_nonzero as count_nonzero
@@ -98,28 +88,6 @@ from .ops.reduction import reduce_std as reduce_std
 from .ops.reduction import reduce_sum as reduce_sum
 from .ops.reduction import reduce_variance as reduce_variance
 from .ops.reduction import zero_fraction as zero_fraction
-from .ops.segment import segment_max as segment_max
-from .ops.segment import segment_mean as segment_mean
-from .ops.segment import segment_min as segment_min
-from .ops.segment import segment_prod as segment_prod
-from .ops.segment import segment_sum as segment_sum
-from .ops.segment import unsorted_segment_max as unsorted_segment_max
-from .ops.segment import unsorted_segment_mean as unsorted_segment_mean
-from .ops.segment import unsorted_segment_min as unsorted_segment_min
-from .ops.segment import unsorted_segment_prod as unsorted_segment_prod
-from .ops.segment import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
-from .ops.segment import unsorted_segment_sum as unsorted_segment_sum
-from .ops.special import bessel_i0 as bessel_i0
-from .ops.special import bessel_i0e as bessel_i0e
-from .ops.special import bessel_i1 as bessel_i1
-from .ops.special import bessel_i1e as bessel_i1e
-from .ops.special import betainc as betainc
-from .ops.special import igamma as igamma
-from .ops.special import igammac as igammac
-from .ops.special import lbeta as lbeta
-from .ops.special import nextafter as nextafter
-from .ops.special import polyval as polyval
-from .ops.special import sobol_sample as sobol_sample
 from .ops.trigonometric import acos as acos
 from .ops.trigonometric import acosh as acosh
 from .ops.trigonometric import asin as asin
@@ -134,6 +102,57 @@ from .ops.trigonometric import sinh as sinh
 from .ops.trigonometric import tan as tan
 from .ops.trigonometric import tanh as tanh
 
+if TYPE_CHECKING:
+    from .ops.cumulative import cumprod as cumprod
+    from .ops.cumulative import cumsum as cumsum
+    from .ops.cumulative import cumulative_logsumexp as cumulative_logsumexp
+    from .ops.histogram import approx_max_k as approx_max_k
+    from .ops.histogram import approx_min_k as approx_min_k
+    from .ops.histogram import bincount as bincount
+    from .ops.histogram import confusion_matrix as confusion_matrix
+    from .ops.histogram import in_top_k as in_top_k
+    from .ops.histogram import is_non_decreasing as is_non_decreasing
+    from .ops.histogram import is_strictly_increasing as is_strictly_increasing
+    from .ops.ordering import invert_permutation as invert_permutation
+    from .ops.ordering import top_k as top_k
+    from .ops.segment import segment_max as segment_max
+    from .ops.segment import segment_mean as segment_mean
+    from .ops.segment import segment_min as segment_min
+    from .ops.segment import segment_prod as segment_prod
+    from .ops.segment import segment_sum as segment_sum
+    from .ops.segment import unsorted_segment_max as unsorted_segment_max
+    from .ops.segment import unsorted_segment_mean as unsorted_segment_mean
+    from .ops.segment import unsorted_segment_min as unsorted_segment_min
+    from .ops.segment import unsorted_segment_prod as unsorted_segment_prod
+    from .ops.segment import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
+    from .ops.segment import unsorted_segment_sum as unsorted_segment_sum
+    from .ops.special import bessel_i0 as bessel_i0
+    from .ops.special import bessel_i0e as bessel_i0e
+    from .ops.special import bessel_i1 as bessel_i1
+    from .ops.special import bessel_i1e as bessel_i1e
+    from .ops.special import betainc as betainc
+    from .ops.special import igamma as igamma
+    from .ops.special import igammac as igammac
+    from .ops.special import lbeta as lbeta
+    from .ops.special import nextafter as nextafter
+    from .ops.special import polyval as polyval
+    from .ops.special import sobol_sample as sobol_sample
 
-def __getattr__(name: str) -> object:
-    raise missing_name(__name__, name)
+_LATER = {
+    "ops.cumulative": "cumprod cumsum cumulative_logsumexp",
+    "ops.histogram": (
+        "approx_max_k approx_min_k bincount confusion_matrix in_top_k is_non_decreasing "
+        "is_strictly_increasing"
+    ),
+    "ops.ordering": "invert_permutation top_k",
+    "ops.segment": (
+        "segment_max segment_mean segment_min segment_prod segment_sum "
+        "unsorted_segment_max unsorted_segment_mean unsorted_segment_min "
+        "unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum"
+    ),
+    "ops.special": (
+        "bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc igamma igammac lbeta nextafter "
+        "polyval sobol_sample"
+    ),
+}
+__getattr__, __dir__ = later(__name__, globals(), _LATER)

@@ -176,7 +176,7 @@ def test_parameterized_truncated_normal(tf):
     bounds = [(-1.0, 0.5), (1.0, 3.0), (4.0, 9.0), (-7.0, -5.0)]
     for low, high in bounds:
         x = tf.random.stateless_parameterized_truncated_normal(
-            [N], PAIR, tf.constant(0.0, tf.float64), 1.0, low, high
+            [N], PAIR, *(tf.constant(v, tf.float64) for v in (0.0, 1.0, low, high))
         )
         follows(x, stats.truncnorm(low, high))
 
@@ -192,10 +192,10 @@ def test_shuffles_are_permutations_and_all_are_likely(tf):
 @pytest.mark.parametrize("largest", [0, 1, 6, 999])
 def test_index_shuffle_is_a_permutation(tf, largest):
     places = tf.range(largest + 1)
-    found = tf.random.experimental.index_shuffle(places, [1, 2, 3], largest).numpy()
+    found = tf.random.experimental.index_shuffle(places, [1, 2], largest).numpy()
     assert sorted(found) == list(range(largest + 1))
     if largest > 100:
-        other = tf.random.experimental.index_shuffle(places, [1, 2, 4], largest).numpy()
+        other = tf.random.experimental.index_shuffle(places, [1, 3], largest).numpy()
         assert (found == other).mean() < 0.05
         assert abs(np.corrcoef(found, np.arange(largest + 1))[0, 1]) < 0.15
 
@@ -283,7 +283,7 @@ def test_stateless_draws_of_neighbouring_seeds_are_unrelated(tf):
     correlations = np.corrcoef(rows)[np.triu_indices(100, 1)]
     assert abs(correlations.mean()) < 0.005
     assert np.abs(correlations).max() < 0.4
-    follows(rows[:, 0], stats.norm())
+    assert stats.kstest(rows[:, 0], stats.norm.cdf).pvalue > P
 
 
 def test_split_and_fold_in(tf):
@@ -292,7 +292,9 @@ def test_split_and_fold_in(tf):
     assert len({tuple(row) for row in seeds.numpy()}) == 5
     folded = [tf.random.fold_in([1, 2], i).numpy().tolist() for i in range(4)]
     assert len({tuple(row) for row in folded}) == 4
-    assert tf.random.experimental.stateless_split([1, 2], 5).numpy().tolist() == seeds.numpy().tolist()
+    assert (
+        tf.random.experimental.stateless_split([1, 2], 5).numpy().tolist() == seeds.numpy().tolist()
+    )
 
 
 # Generator
@@ -388,7 +390,7 @@ def test_gamma_moves_with_its_quantile(tf):
     def draw(a, b):
         return tf.random.gamma([7], a, b, tf.float64)
 
-    y, (by_alpha, by_beta) = gradients(tf, draw, alpha, beta)
+    y, (_, by_beta) = gradients(tf, draw, alpha, beta)
     np.testing.assert_allclose(by_beta, -(y / beta).sum())
     quantile = stats.gamma(alpha).cdf(y * beta)
     step = 1e-5 * alpha
@@ -423,6 +425,7 @@ def test_gamma_to_second_order(tf):
     np.testing.assert_allclose(second, ((low - 2 * here + high) / step**2).sum(0), rtol=1e-3)
 
 
+@pytest.mark.gradtape_only  # TensorFlow's gradient by the mean is 1, as if the bounds moved with it
 def test_truncated_normal_moves_with_its_bounds(tf):
     arguments = [np.array([0.5, -0.5]), np.array(2.0), np.array(-1.0), np.array([1.0, 2.0])]
 
@@ -441,7 +444,9 @@ def test_truncated_normal_moves_with_its_bounds(tf):
                 moved = [a.copy() for a in arguments]
                 moved[i][place] += step
                 m, s, lower, upper = moved
-                ends.append(stats.truncnorm((lower - m) / s, (upper - m) / s, m, s).ppf(quantile).sum())
+                ends.append(
+                    stats.truncnorm((lower - m) / s, (upper - m) / s, m, s).ppf(quantile).sum()
+                )
             expected[place] = (ends[0] - ends[1]) / 2e-6
         np.testing.assert_allclose(g, expected, rtol=1e-5)
 
@@ -454,11 +459,20 @@ def test_draws_without_a_gradient(tf):
         classes = tf.cast(tf.random.categorical(logits, 3), tf.float32)
         counts = tf.random.poisson([2], rate)
         rows = tf.random.shuffle(logits)
-        ordered = tf.random.experimental.stateless_shuffle(logits[0], PAIR)
     assert tape.gradient(classes, logits) is None
-    assert tape.gradient(counts, rate) is None
+    with pytest.raises(LookupError):
+        tape.gradient(counts, rate)
     assert tape.gradient(rows, logits) is None
-    assert tape.gradient(ordered, logits).numpy().tolist() == [[1.0, 1.0]]
+
+
+@pytest.mark.gradtape_only
+def test_stateless_shuffle_has_a_gradient(tf):
+    x = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.random.experimental.stateless_shuffle(x, PAIR) * [1.0, 2.0, 3.0]
+    gradient = tf.convert_to_tensor(tape.gradient(y, x)).numpy()
+    assert float((gradient * x.numpy()).sum()) == float(tf.reduce_sum(y))
 
 
 # Candidate samplers

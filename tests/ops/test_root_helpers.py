@@ -1,4 +1,4 @@
-"""tf.debugging and the small functions of the root of TensorFlow; these tests also run on TensorFlow."""
+"""tf.debugging and the small functions of the root. These tests also run on TensorFlow."""
 
 import numpy as np
 import pytest
@@ -155,7 +155,7 @@ def test_check_numerics_checks_the_gradient(tf):
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = tf.sqrt(tf.debugging.check_numerics(x, "under the root"))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="gradient.*under the root"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"gradient.*under the root"):
         tape.gradient(y, x)
 
 

@@ -117,7 +117,7 @@ CASES = [
         lambda tf, x, w: tf.vectorized_map(lambda r: tf.sin(tf.linalg.matvec(w, r)), x),
         normal(3, 2),
         normal(4, 2),
-    ),  # fmt: skip
+    ),
     case("vectorized_map with a tape inside", per_row, normal(3, 2), normal(4, 2)),
     case(
         "vectorized_map of integers",

@@ -179,6 +179,7 @@ def eigh_tridiagonal(tf, a, b):
     )
 
 
+# fmt: off
 SYSTEMS = [
     *[case(f"linalg.{name}", call(f"linalg.{name}"), matrices(2, 3, 3))
       for name in ("inv", "det", "slogdet", "sqrtm", "qr")],
@@ -235,7 +236,8 @@ SYSTEMS = [
 FACTORS = [
     case("linalg.lu", lu_of, matrices(2, 3, 3), order=1, agrees=0, differs=MISSING),
     case("linalg.lu that permutes", lu_of,
-         given([[0.5, 2.0, 1.0], [3.0, 4.0, 0.0], [1.0, 1.0, 1.0]]), order=1, agrees=0, differs=MISSING),
+         given([[0.5, 2.0, 1.0], [3.0, 4.0, 0.0], [1.0, 1.0, 1.0]]), order=1, agrees=0,
+         differs=MISSING),
     case("linalg.lu solve, reconstruct, inverse", lu_functions, matrices(2, 3, 3), normal(2, 3, 2)),
     case("linalg.lu_solve broadcast", lambda tf, x, b: tf.linalg.lu_solve(
         *tf.linalg.lu(tf.stop_gradient(x)), b), matrices(2, 2), normal(3, 2, 1)),
@@ -347,4 +349,5 @@ COMPLEX = [
     case("complex linalg.trace", call("linalg.trace"), complexes(2, 2)),
 ]
 
+# fmt: on
 CASES = SYSTEMS + FACTORS + FUNCTIONS + BANDS + COMPLEX

@@ -145,6 +145,7 @@ def factors(tf, a, d):
 
 RIGHT = normal(3, 2)
 
+# fmt: off
 CASES = [
     case("LinearOperatorFullMatrix", methods(full), RIGHT, matrices(3, 3)),
     case("LinearOperatorFullMatrix batched", methods(full), normal(2, 3, 1), matrices(2, 3, 3),
@@ -179,3 +180,4 @@ CASES = [
     case("complex LinearOperatorDiag", methods(named("Diag")), complexes(2, 1), complexes(2),
          order=1),
 ]
+# fmt: on

@@ -112,10 +112,14 @@ def drawn(draw, i):
     name = draw.choice(SORTED + UNSORTED)
     if name in SORTED:
         ids = sorted(draw.randint(0, 4) for _ in range(rows))
-        return case(f"random segments {i}", by_ids(name, ids), distinct(rows, *rest), dtypes=("float64",))
+        return case(
+            f"random segments {i}", by_ids(name, ids), distinct(rows, *rest), dtypes=("float64",)
+        )
     outer = [rows, *draw.solid(0, 1)]
     ids = np.array([draw.randint(-1, 3) for _ in range(int(np.prod(outer)))], np.int32)
     fn = among(name, ids.reshape(outer), draw.randint(4, 6))
     # Segments without rows hold the limits of the dtype, whose squares overflow.
     linear = name.endswith(("max", "min"))
-    return case(f"random segments {i}", fn, distinct(*outer, *rest), dtypes=("float64",), linear=linear)
+    return case(
+        f"random segments {i}", fn, distinct(*outer, *rest), dtypes=("float64",), linear=linear
+    )

@@ -1,6 +1,6 @@
 """Special functions: inside their domains, at the edges, and where pieces of them meet."""
 
-from .inputs import case, call, given, normal, positive, uniform
+from .inputs import call, case, given, normal, positive, uniform
 
 ANYWHERE = [
     "bessel_i0",

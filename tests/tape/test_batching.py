@@ -1,6 +1,7 @@
 """vectorized_map and batches: the batching rules, seen through the public functions."""
 
 import logging
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -51,10 +52,8 @@ def value_and_gradients(case):
         targets = [y for y in outputs if differentiable(y)]
         gradients = []
         if targets and sources and case.order:
-            try:
+            with suppress(LookupError):
                 gradients = tape.gradient(targets, sources)
-            except LookupError:
-                pass
         return outputs, [None if g is None else tf.convert_to_tensor(g) for g in gradients]
 
     return run
@@ -77,7 +76,7 @@ def test_all_cases_mapped_as_in_a_loop(topic):
         elems = [several(np.asarray(a), 2, rng) for a in case.draw("float64")]
         try:
             found = tf.vectorized_map(run, elems, fallback_to_while_loop=False)
-        except ValuesNeeded:
+        except (ValuesNeeded, tf.errors.UnimplementedError):
             if topic in ("math", "rows", "shape", "random"):
                 assert any(name in case.name for name in NEEDS_VALUES), case.name
             continue
@@ -261,7 +260,7 @@ def test_it_shows_one_element():
 
     close(mapped(f, tf.ones((2, 3))), np.float32([3, 3]))
     assert len(seen) == 1
-    with pytest.raises(tf.errors.InvalidArgumentError, match="used after it. Return it"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"used after it\. Return it"):
         seen[0] + 1.0
 
 

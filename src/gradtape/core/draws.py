@@ -14,7 +14,7 @@ batches: ContextVar[tuple[Any, ...]] = ContextVar("batches", default=())
 
 
 def per_element(draw: Callable[[tuple[int, ...]], Any], shape: tuple[int, ...]) -> Tensor:
-    """The tensor of the array `draw(shape)`; inside batches, one drawn for each of their elements."""
+    """The tensor of `draw(shape)`; inside batches, one drawn for each of their elements."""
     around = batches.get()
     x = Tensor(draw((*(batch.size for batch in around), *shape)))
     for batch in around:

@@ -20,6 +20,7 @@ import numpy as np
 from . import dtypes as dt
 from .engine import Engine
 from .errors import Error, InvalidArgumentError, NoGradientError
+from .pattern import Pattern
 from .spec import spec_of
 
 registry: dict[str, Op] = {}
@@ -80,6 +81,7 @@ class Op:
         passes_slices: bool = False,
         fills_missing: bool = True,
         builtin: Callable[..., Any] | None = None,
+        pattern: Pattern = None,
         work: Callable[..., float] | None = None,
         domain: dict[str, Any] | None = None,
         result: Callable[[np.dtype[Any]], Any] | None = None,
@@ -112,6 +114,7 @@ class Op:
         self._check_names(self.domain, self.arguments)
         self.result = result or (lambda dtype: dtype)  # dtype of the result from that of the arguments
         self.work = work or _touched  # what a call costs, in elements looked at or multiplications
+        self.pattern = pattern  # which outputs depend on which inputs: see core/pattern.py
         self.differentiable = self.nondiff != frozenset(self.arguments)
         self.call: Callable[..., Any]
         self.rules: dict[str, Rule] = {}
@@ -275,6 +278,7 @@ class JointOp:
     nondiff: frozenset[str] = frozenset()
     linear: frozenset[str] = frozenset()
     diagonal: Mapping[str, Any] = {}
+    pattern: Pattern = None
 
     def __init__(self, name: str, rule: Callable[[Any], Sequence[Any]]) -> None:
         self.name = name

@@ -3,12 +3,12 @@
 The `pattern` of an op is one of three:
 
 - None: every output on every element of every argument. Always right, and the default.
-- MOVES: each element of the output is a sum of some elements of the argument, each taken once, or does
-  not depend on it. Which ones depends on no value of a differentiable argument.
-- a function of the position of an input, its shape, the shape of an output and the static parameters,
-  that gives the axes along which elements stay apart, as pairs (axis of the input, axis of the output):
-  where the indices along a pair differ, there is no dependence. Pairs of axes of different size, as
-  broadcasting makes them, say nothing.
+- MOVES: each element of the output is a sum of some elements of the argument, each taken once, or
+  does not depend on it. Which ones depends on no value of a differentiable argument.
+- a function of the position of an input, its shape, the shape of an output and the static
+  parameters, that gives the axes along which elements stay apart, as pairs (axis of the input, axis
+  of the output): where the indices along a pair differ, there is no dependence. Pairs of axes of
+  different size, as broadcasting makes them, say nothing.
 """
 
 from __future__ import annotations
@@ -44,16 +44,17 @@ def leading(inside: int) -> AxisRule:
 
 
 def across(name: str) -> AxisRule:
-    """The axes that the static parameter `name` says mix, and are kept or dropped; the others stay."""
+    """The axes that the static parameter `name` holds mix, and are kept or dropped."""
 
     def pairs(position: int, x: Shape, out: Shape, params: Mapping[str, Any]) -> AxisPairs:
         given = params[name]
-        mixed = {a % max(len(x), 1) for a in (given if isinstance(given, (tuple, list)) else (given,))}
+        axes = given if isinstance(given, (tuple, list)) else (given,)
+        mixed = {axis % len(x) for axis in axes} if x else set()
         stay = [i for i in range(len(x)) if i not in mixed]
         return [(i, i if len(out) == len(x) else place) for place, i in enumerate(stay)]
 
     return pairs
 
 
-elementwise = aligned(0)
+ELEMENTWISE = aligned(0)
 each_matrix = leading(2)

@@ -147,7 +147,7 @@ class Tensor:
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
             "A tensor is immutable and does not support item assignment. Use "
-            "tensor_scatter_nd_update(x, indices, updates), or a Variable and its assign()."
+            "x = x.at[i].set(value), which gives a new tensor, or a Variable and its assign()."
         )
 
     def __hash__(self) -> int:

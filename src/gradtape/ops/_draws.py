@@ -61,7 +61,7 @@ def uniforms(random: Any, shape: Any, dtype: DType) -> Any:
 
 
 def integers(random: Any, shape: Any, low: Any, high: Any, dtype: DType, op: str) -> Any:
-    """Integers from [low, high), all equally likely; of the whole range of `dtype` if both are None."""
+    """Integers from [low, high), equally likely; of the whole range of `dtype` if both are None."""
     if low is None and high is None:
         low, high = dtype.min, dtype.max
         return np.asarray(random.integers(low, high, shape, dtype.numpy_dtype, endpoint=True))
@@ -74,7 +74,8 @@ def integers(random: Any, shape: Any, low: Any, high: Any, dtype: DType, op: str
     first, last = (int(bound) for bound in bounds)
     if not dtype.min <= first < last <= dtype.max + 1:
         raise InvalidArgumentError(
-            f"{op}: need minval < maxval, both in the range of {dtype.name}, and have {first} and {last}."
+            f"{op}: need minval < maxval, both in the range of {dtype.name}, and have {first} and "
+            f"{last}."
         )
     return np.asarray(random.integers(first, last, shape, dtype.numpy_dtype))
 
@@ -138,7 +139,8 @@ def fitting(shape: Any, op: str, **parameters: Any) -> None:
             fits = False
         if not fits:
             raise ShapeError(
-                f"{op}: `{name}` of shape {tuple(value.shape)} cannot be broadcast to shape={tuple(shape)}."
+                f"{op}: `{name}` of shape {tuple(value.shape)} cannot be broadcast to "
+                f"shape={tuple(shape)}."
             )
 
 
@@ -155,7 +157,9 @@ def poissons(random: Any, shape: Any, lam: Any, dtype: DType, op: str) -> Tensor
 def binomials(random: Any, shape: Any, counts: Any, probs: Any, dtype: DType, op: str) -> Tensor:
     n, p = known(counts, op, "counts", 0), known(probs, op, "probs", 0, 1)
     fitting(shape, op, counts=n, probs=p)
-    return Tensor(np.asarray(random.binomial(n.astype(np.int64), p, shape)).astype(dtype.numpy_dtype))
+    return Tensor(
+        np.asarray(random.binomial(n.astype(np.int64), p, shape)).astype(dtype.numpy_dtype)
+    )
 
 
 def categories(random: Any, logits: Any, num_samples: int, dtype: DType, op: str) -> Tensor:
@@ -172,7 +176,8 @@ def categories(random: Any, logits: Any, num_samples: int, dtype: DType, op: str
     best = x.max(1, keepdims=True) if classes else np.full((rows, 1), np.nan)
     if not np.isfinite(best).all():
         raise InvalidArgumentError(
-            f"{op}: each row of `logits` needs a class, its largest logit finite. NaN, or -Inf alone, "
+            f"{op}: each row of `logits` needs a class, its largest logit finite. NaN, or -Inf "
+            "alone, "
             "are no distribution."
         )
     weights = np.exp(x - best)

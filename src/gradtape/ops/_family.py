@@ -15,6 +15,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.dispatch import binary, nary, unary
 from ..core.op import Keep, Op, Rule, parameters_of
+from ..core.pattern import ELEMENTWISE
 from ..core.spec import Spec, broadcast_shapes
 from ..core.tensor import Tensor
 from ._declare import op, public
@@ -48,6 +49,7 @@ def elementwise(
     tensors = [name for name in parameters_of(kernel).positional if name != "xp"]
     rules = {name: declarations.pop(name, None) for name in tensors}
     nondiff = [name for name in tensors if rules[name] is None]
+    declarations.setdefault("pattern", ELEMENTWISE)
     declared = Op(kernel, nondiff=nondiff, dtypes=dtypes, **declarations)
     if len(nondiff) == len(tensors):
         declared.alike = tuple(range(len(tensors)))  # comparisons: no gradient, but one dtype
@@ -61,7 +63,11 @@ def elementwise(
     return public(declared, unary(declared) if len(tensors) == 1 else binary(declared))
 
 
-@op(linear="x", samples=lambda r: [([r.normal(size=3) + 1j * r.normal(size=3)], {})])
+@op(
+    pattern=ELEMENTWISE,
+    linear="x",
+    samples=lambda r: [([r.normal(size=3) + 1j * r.normal(size=3)], {})],
+)
 def _conj(xp, x):
     """The complex conjugate of each element."""
     return xp.conj(x)

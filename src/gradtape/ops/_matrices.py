@@ -94,7 +94,7 @@ def to_matrix(value: Any, op: str, name: str = "input") -> Tensor:
 
 
 def in_float32(function: Any, x: Tensor, *args: Any) -> Any:
-    """`function(x, *args)`; for a float16 `x` computed in float32, as TensorFlow's few such ops do."""
+    """`function(x, *args)`, computed in float32 for a float16 `x`, as TensorFlow's few such do."""
     if x._array.dtype != _FLOAT16:
         return function(x, *args)
     results = function(cast(x, dt.float32), *args)

@@ -16,6 +16,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.dispatch import nary
 from ..core.op import Op, parameters_of
+from ..core.pattern import across
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import public
@@ -59,7 +60,7 @@ def reduction(**properties: Any) -> Callable[[Callable[..., Any]], Reduction]:
     """
 
     def declare(kernel: Callable[..., Any]) -> Reduction:
-        declared = Op(kernel, **{"samples": reduction_samples, **properties})
+        declared = Op(kernel, **{"samples": reduction_samples, "pattern": across("axis"), **properties})
         primitive = public(declared, nary(declared))
         op_name = declared.name
 

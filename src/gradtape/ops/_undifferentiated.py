@@ -13,7 +13,7 @@ from ._declare import op
     samples=lambda r: [([np.array([3, 1, 3]), np.array([3, 1])], {"name": "unique"})],
 )
 def undifferentiated(xp, x, result, *, name):
-    """`result`, that was computed from `x` by `name`: an error to a gradient that would pass to `x`."""
+    """`result`, computed from `x` by `name`: an error to a gradient that would pass to `x`."""
     return result
 
 

@@ -13,6 +13,7 @@ from ..core import dtypes as dt
 from ..core.convert import operand
 from ..core.cotangent import IndexedSlices
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.pattern import ELEMENTWISE
 from ..core.shape import TensorShape
 from ..core.spec import Spec
 from ..core.tensor import Tensor
@@ -87,6 +88,7 @@ def squared_difference(xp, x, y):
 
 
 @op(
+    pattern=ELEMENTWISE,
     dtypes=dt.NUMERIC,
     samples=lambda r: [
         ([r.normal(size=(2, 3)) for _ in range(3)], {}),

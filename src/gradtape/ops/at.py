@@ -43,7 +43,7 @@ class At:
 
 
 class Place:
-    """`x.at[key]`: each method gives a new tensor, `x` with an update at `[key]`, differentiable by both.
+    """`x.at[key]`: each method gives a new tensor, `x` with an update, differentiable by both.
 
     Values are broadcast to the shape of `x[key]`, and plain numbers take the dtype of `x`.
     """
@@ -53,14 +53,14 @@ class Place:
     def __init__(self, tensor: Tensor, key: Any) -> None:
         self._tensor = tensor
         self._key = key if type(key) is tuple else (key,)
-        self._basic = all([type(entry) in _BASIC for entry in self._key])
+        self._basic = all(type(entry) in _BASIC for entry in self._key)
 
     def get(self) -> Tensor:
         """`x[key]`."""
         return getitem(self._tensor, self._key)
 
     def set(self, values: Any) -> Tensor:
-        """`x` with `values` at `[key]`. Where an index repeats the last one counts, for gradients too."""
+        """`x` with `values` at `[key]`. Of repeated indices the last counts, for gradients too."""
         x = self._tensor
         if self._basic:
             return _item_set(x, self._values(values, "set", self.get()), key=self._key)
@@ -140,7 +140,8 @@ class Place:
             fits = False
         if not fits:
             raise ShapeError(
-                f"at[...].{method}: `values` of shape {tuple(shape)} cannot be broadcast to the shape "
+                f"at[...].{method}: `values` of shape {tuple(shape)} cannot be broadcast to the "
+                "shape "
                 f"of x[...], {tuple(wanted)} (x.shape={tuple(self._tensor.shape)})."
             )
         return _broadcast_to(updates, shape=tuple(wanted))
@@ -187,9 +188,13 @@ def _item_set_batch(batched, x, values, *, key):
     return _item_set(*_both_batched(batched, x=x, values=values), key=(ALL, *key))
 
 
-@op(nondiff="all", dtypes=dt.INTEGER, samples=lambda r: [([np.array([[2, 0], [2, 3]])], {"size": 5})])
+@op(
+    nondiff="all",
+    dtypes=dt.INTEGER,
+    samples=lambda r: [([np.array([[2, 0], [2, 3]])], {"size": 5})],
+)
 def _last_writer(xp, places, *, size):
-    """For each of `size` places the number of the last of `places` that is this one; -1 if none is."""
+    """For each of `size` places the number of the last of `places` that is this one, or -1."""
     flat = places.reshape(-1)
     return xp.rows_reduce("max", -1, size, flat, xp.arange(flat.shape[0]))
 

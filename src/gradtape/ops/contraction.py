@@ -16,6 +16,7 @@ from ..core.dtypes import as_dtype
 from ..core.engine import common_engine
 from ..core.errors import InvalidArgumentError, ShapeError
 from ..core.op import Keep, Op, Rule
+from ..core.pattern import aligned
 from ..core.spec import Spec, broadcast_shapes, same_dtype
 from ..core.tensor import Tensor
 from ._declare import op, public
@@ -86,7 +87,8 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     kernel.__name__ = name
     kernel.__doc__ = _product.__doc__
     samples = _product_samples(transpose_a, transpose_b)
-    declared = Op(kernel, linear="a, b", work=_multiplications, dtypes=dt.NUMERIC, name=name, samples=samples, builtin=run)
+    pattern = _product_pattern(transpose_a, transpose_b)
+    declared = Op(kernel, linear="a, b", work=_multiplications, pattern=pattern, dtypes=dt.NUMERIC, name=name, samples=samples, builtin=run)
     declared.set_rule("a", _own_spec_if_broadcast(declared.make_rule(vjp_a)))
     declared.set_rule("b", _own_spec_if_broadcast(declared.make_rule(vjp_b)))
     declared.spec(spec)
@@ -94,6 +96,18 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     call = public(declared, binary(declared))
     _products[transpose_a, transpose_b] = call
     return call
+
+
+def _product_pattern(transpose_a: bool, transpose_b: bool) -> Any:
+    """A row of the result comes from one row of `a`, a column from one column of `b`."""
+    of_matrices = aligned(2)
+
+    def pattern(position, x, out, params):
+        flipped = transpose_b if position else transpose_a
+        kept = len(x) - 1 if flipped != bool(position) else len(x) - 2
+        return [*of_matrices(position, x, out, params), (kept, len(out) - 2 + position)]
+
+    return pattern
 
 
 def _multiplications(a: Tensor, b: Tensor, out: Tensor) -> float:
@@ -287,7 +301,14 @@ def _einsum_samples(r):
     ]
 
 
-@op(linear="operands", dtypes=dt.NUMERIC, samples=_einsum_samples)
+def _einsum_pattern(position, x, out, params):
+    """Elements stay apart along the labels that an operand shares with the result."""
+    inputs, result = params["equation"].split("->")
+    own = inputs.split(",")[position]
+    return [(own.index(label), i) for i, label in enumerate(result) if label in own]
+
+
+@op(pattern=_einsum_pattern, linear="operands", dtypes=dt.NUMERIC, samples=_einsum_samples)
 def _einsum(xp, *operands, equation, optimize):
     """An Einstein sum whose equation is written out: no `...`, and nothing broadcasts."""
     return xp.einsum(equation, *operands, optimize=optimize)

@@ -1,4 +1,4 @@
-"""Tensors as something else: their bits in another dtype, as text, as a plain value; and into tensors."""
+"""Tensors as something else: other dtypes of the same bits, text, plain values; and back."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def as_string(
     fill: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """Each element as text: `precision` digits behind the point (6 unless given), `width` characters.
+    """Each element as text, `precision` digits behind the point (6 unless given), `width` wide.
 
     `scientific` writes an exponent, `shortest` takes the shorter form. `fill` says what fills up
     to the width: "" or " " or "0", "-" on the right side, "+" with a sign.
@@ -117,7 +117,7 @@ def guarantee_const(input: Any, name: str | None = None) -> Tensor:
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of `tensor` as a NumPy array, or None where it is not known: of a variable, while tracing."""
+    """The value of `tensor` as a NumPy array; None where it is not known: while tracing, say."""
     if hasattr(tensor, "_as_tensor"):
         return None
     if not isinstance(tensor, Tensor):

@@ -10,6 +10,7 @@ from ..core import dtypes as dt
 from ..core.convert import as_tensor, holds_tensor, to_array
 from ..core.dtypes import DType, as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.pattern import ELEMENTWISE
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -196,7 +197,11 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     return _linspace(start, stop, num=count, axis=static_axis(axis, start.ndim + 1, "linspace"))
 
 
-@op(linear="x", samples=lambda r: [([r.normal(size=(2, 3))], {"dtype": np.dtype("float64")})])
+@op(
+    pattern=ELEMENTWISE,
+    linear="x",
+    samples=lambda r: [([r.normal(size=(2, 3))], {"dtype": np.dtype("float64")})],
+)
 def _cast(xp, x, *, dtype):
     if x.dtype.kind == "c" and dtype.kind != "c":
         x = xp.real(x)
@@ -256,7 +261,12 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     return cast(clip_by_value(value, kind(low), kind(high)), wanted)
 
 
-@op(linear="x", passes_slices=True, samples=lambda r: [([r.normal(size=(2, 3))], {})])
+@op(
+    pattern=ELEMENTWISE,
+    linear="x",
+    passes_slices=True,
+    samples=lambda r: [([r.normal(size=(2, 3))], {})],
+)
 def _identity(xp, x):
     return x
 

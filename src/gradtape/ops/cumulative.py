@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes as dt
+from ..core.pattern import MOVES, across
 from ..core.tensor import Tensor
 from ._declare import op
 from ._family import conj
@@ -31,7 +32,7 @@ def _scan_samples(r: np.random.Generator) -> list[Any]:
     ]
 
 
-@op(dtypes=dt.NUMERIC, samples=_scan_samples)
+@op(pattern=across("axis"), dtypes=dt.NUMERIC, samples=_scan_samples)
 @widened
 def _cumsum(xp, x, *, axis, reverse):
     return _along(lambda v: xp.cumsum(v, axis=axis, dtype=v.dtype), xp, x, axis, reverse)
@@ -48,6 +49,7 @@ def _cumsum_batch(batched, x, *, axis, reverse):
 
 
 @op(
+    pattern=across("axis"),
     dtypes=dt.NUMERIC,
     samples=lambda r: [
         *_scan_samples(r),
@@ -75,7 +77,7 @@ def _cumprod_batch(batched, x, *, axis, reverse):
     return _cumprod(x, axis=axis + 1, reverse=reverse)
 
 
-@op(dtypes=dt.FLOATING, samples=_scan_samples)
+@op(pattern=across("axis"), dtypes=dt.FLOATING, samples=_scan_samples)
 @widened
 def _cumulative_logsumexp(xp, x, *, axis, reverse):
     return _along(lambda v: xp.cumlogsumexp(v, axis), xp, x, axis, reverse)
@@ -142,6 +144,7 @@ def cumulative_logsumexp(
 
 
 @op(
+    pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(4,))], {"axis": 0, "by": 1, "fill": 2.0}),
         ([r.normal(size=(2, 3))], {"axis": 1, "by": -1, "fill": 0.0}),
@@ -168,6 +171,7 @@ def _move_by_one_batch(batched, x, *, axis, by, fill):
 
 
 @op(
+    pattern=across("axis"),
     dtypes=dt.INEXACT,
     samples=lambda r: [
         ([r.normal(size=(5,)), r.normal(size=(5,))], {"axis": 0, "reverse": False}),

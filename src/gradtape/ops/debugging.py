@@ -211,7 +211,7 @@ def _check_numerics_batch(batched, x, *, message):
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """`tensor`, or InvalidArgumentError if there is a NaN or Inf in it, or later in its gradient."""
+    """`tensor`, or InvalidArgumentError if a NaN or Inf is in it, or later in its gradient."""
     return _check_numerics(to_tensor(tensor, "check_numerics"), message=message)
 
 
@@ -294,14 +294,15 @@ def assert_shapes(
         x = to_tensor(tensor, "assert_shapes")
         fault = _shape_fault(tuple(x.shape), [*symbols], sizes, f"tensor {number}")
         if fault:
-            line = f"assert_shapes: tensor {number} has shape {x.shape}, and must have {symbols!r}: {fault}."
+            came = f"assert_shapes: tensor {number} has shape {x.shape}"
+            line = f"{came}, and must have {symbols!r}: {fault}."
             raise ShapeError("\n".join(_with_message(message, [line])))
 
 
 def _shape_fault(
     shape: tuple[int, ...], symbols: list[Any], sizes: dict[Any, Any], what: str
 ) -> str:
-    """What is wrong with a shape; the sizes of its names go to `sizes`, or are compared to those."""
+    """What is wrong with a shape; the sizes of names are put into `sizes`, or compared to it."""
     any_rank = [symbol is ... or symbol == "*" for symbol in symbols]
     if True in any_rank[1:]:
         return "`...` and '*' stand in the first place only"
@@ -345,7 +346,7 @@ def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
-    """The one floating dtype of all `tensors` and `dtype` (float32 if there are none), or ValueError."""
+    """The floating dtype of all `tensors` and `dtype` (float32 without any), or ValueError."""
     found = None if dtype is None else as_dtype(dtype)
     for i, tensor in enumerate(tensors or []):
         own = as_tensor(tensor, op="assert_same_float_dtype").dtype

@@ -10,6 +10,7 @@ from ..core import dtypes as dt
 from ..core.convert import as_tensor
 from ..core.dtypes import as_dtype
 from ..core.errors import InvalidArgumentError, ShapeError, UnimplementedError
+from ..core.pattern import each_matrix
 from ..core.spec import Spec, broadcast_shapes
 from ..core.tensor import Tensor
 from ._declare import op
@@ -67,12 +68,12 @@ def _gaps(values: Tensor) -> Tensor:
     ([_invertible(r, 2, 2) + 1j * r.normal(size=(2, 2))], {"dtype": np.dtype("int32")}),
     ([np.zeros((1, 0, 0))], {"dtype": np.dtype("int32")}),
 ])  # fmt: skip
-def _lu(xp, x, *, dtype):
-    packed, perm = xp.matrices.lu(x)
+def _lu(xp, input, *, dtype):
+    packed, perm = xp.matrices.lu(input)
     return packed, perm.astype(dtype)
 
 
-@_lu.vjp("x")
+@_lu.vjp("input")
 def _lu_vjp(g, out):
     """From d(L) = L low(M), d(U) = up(M) U with M = inv(L) P dx inv(U)."""
     packed, perm = out
@@ -110,14 +111,14 @@ def _unpermuted(rows: Tensor, perm: Tensor) -> Tensor:
 
 
 @_lu.batch
-def _lu_batch(batched, x, *, dtype):
-    return _lu(x, dtype=dtype)
+def _lu_batch(batched, input, *, dtype):
+    return _lu(input, dtype=dtype)
 
 
 @_lu.spec
-def _lu_spec(x, *, dtype):
-    square_spec("lu", input=x)
-    return x, Spec(x.shape[:-1], dtype)
+def _lu_spec(input, *, dtype):
+    square_spec("lu", input=input)
+    return input, Spec(input.shape[:-1], dtype)
 
 
 def lu(
@@ -193,7 +194,7 @@ def lu_matrix_inverse(
 # QR
 
 
-@op(dtypes=LAPACK, samples=lambda r: [
+@op(pattern=each_matrix, dtypes=LAPACK, samples=lambda r: [
     ([r.normal(size=(3, 3))], {"full_matrices": False}),
     ([r.normal(size=(2, 3, 2))], {"full_matrices": False}),
     ([r.normal(size=(2, 4))], {"full_matrices": True}),
@@ -201,13 +202,13 @@ def lu_matrix_inverse(
     ([r.normal(size=(2, 3)) + 1j * r.normal(size=(2, 3))], {"full_matrices": False}),
     ([np.zeros((0, 2))], {"full_matrices": False}),
 ])  # fmt: skip
-def _qr(xp, x, *, full_matrices):
-    return xp.matrices.qr(x, full_matrices=full_matrices)
+def _qr(xp, input, *, full_matrices):
+    return xp.matrices.qr(input, full_matrices=full_matrices)
 
 
-@_qr.vjp("x")
+@_qr.vjp("input")
 def _qr_vjp(g, out, *, full_matrices):
-    """Roberts and Roberts, QR and LQ decomposition matrix backpropagation, 2020 (arXiv:2009.10071)."""
+    """Roberts and Roberts, QR and LQ decomposition matrix backpropagation (arXiv:2009.10071)."""
     (q, r), (g_q, g_r) = out, g
     rows, columns = q._array.shape[-2], r._array.shape[-1]
     if full_matrices and rows > columns:
@@ -230,15 +231,15 @@ def _qr_vjp_tall(q: Tensor, r: Tensor, g_q: Tensor, g_r: Tensor) -> Tensor:
 
 
 @_qr.batch
-def _qr_batch(batched, x, *, full_matrices):
-    return _qr(x, full_matrices=full_matrices)
+def _qr_batch(batched, input, *, full_matrices):
+    return _qr(input, full_matrices=full_matrices)
 
 
 @_qr.spec
-def _qr_spec(x, *, full_matrices):
-    *batch, rows, columns = matrix_spec("qr", input=x).shape
+def _qr_spec(input, *, full_matrices):
+    *batch, rows, columns = matrix_spec("qr", input=input).shape
     inner = rows if full_matrices else min(rows, columns)
-    return Spec((*batch, rows, inner), x.dtype), Spec((*batch, inner, columns), x.dtype)
+    return Spec((*batch, rows, inner), input.dtype), Spec((*batch, inner, columns), input.dtype)
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -254,19 +255,19 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tupl
 # Singular values
 
 
-@op(dtypes=LAPACK, fills_missing=False, samples=lambda r: [
+@op(pattern=each_matrix, dtypes=LAPACK, fills_missing=False, samples=lambda r: [
     ([r.normal(size=(2, 2)) + np.diag([3, 1])], {"full_matrices": False}),
     ([r.normal(size=(2, 3, 2))], {"full_matrices": False}),
     ([r.normal(size=(2, 4))], {"full_matrices": False}),
     ([r.normal(size=(2, 3))], {"full_matrices": True}),
     ([r.normal(size=(3, 2))], {"full_matrices": True}),
 ])  # fmt: skip
-def _svd(xp, x, *, full_matrices):
+def _svd(xp, tensor, *, full_matrices):
     """Singular values, left vectors, right vectors."""
-    return xp.matrices.svd(x, full_matrices=full_matrices)
+    return xp.matrices.svd(tensor, full_matrices=full_matrices)
 
 
-@_svd.vjp("x")
+@_svd.vjp("tensor")
 def _svd_vjp(g, out, *, full_matrices):
     """Townsend, Differentiating the singular value decomposition, 2016; for complex numbers Wan and
     Zhang, 2019 (arXiv:1909.02659)."""
@@ -276,8 +277,8 @@ def _svd_vjp(g, out, *, full_matrices):
         if abs(rows - columns) > 1 and (g_u is not None or g_v is not None):
             raise UnimplementedError(
                 "svd: with full_matrices=True the vectors beyond the singular values are not "
-                f"unique, so there is no gradient for matrices of {rows} rows and {columns} columns. Use "
-                "full_matrices=False."
+                f"unique, so there is no gradient for matrices of {rows} rows and {columns} "
+                "columns. Use full_matrices=False."
             )
         u, g_u = _thin(u, g_u, rank)
         v, g_v = _thin(v, g_v, rank)
@@ -322,44 +323,44 @@ def _thin(vectors: Tensor, g: Tensor | None, rank: int) -> tuple[Tensor, Tensor 
 
 
 @_svd.batch
-def _svd_batch(batched, x, *, full_matrices):
-    return _svd(x, full_matrices=full_matrices)
+def _svd_batch(batched, tensor, *, full_matrices):
+    return _svd(tensor, full_matrices=full_matrices)
 
 
 @_svd.spec
-def _svd_spec(x, *, full_matrices):
-    *batch, rows, columns = matrix_spec("svd", tensor=x).shape
+def _svd_spec(tensor, *, full_matrices):
+    *batch, rows, columns = matrix_spec("svd", tensor=tensor).shape
     rank = min(rows, columns)
     u, v = (rows, columns) if full_matrices else (rank, rank)
     return (
-        Spec((*batch, rank), np.dtype(real_dtype(x.dtype))),
-        Spec((*batch, rows, u), x.dtype),
-        Spec((*batch, columns, v), x.dtype),
+        Spec((*batch, rank), np.dtype(real_dtype(tensor.dtype))),
+        Spec((*batch, rows, u), tensor.dtype),
+        Spec((*batch, columns, v), tensor.dtype),
     )
 
 
-@op(dtypes=LAPACK, samples=lambda r: [
+@op(pattern=each_matrix, dtypes=LAPACK, samples=lambda r: [
     ([r.normal(size=(2, 3, 2))], {}),
     ([r.normal(size=(2, 3)) + 1j * r.normal(size=(2, 3))], {}),
 ])  # fmt: skip
-def _svdvals(xp, x):
-    return xp.matrices.svdvals(x)
+def _svdvals(xp, tensor):
+    return xp.matrices.svdvals(tensor)
 
 
-@_svdvals.vjp("x")
-def _svdvals_vjp(g, x):
-    _, u, v = _svd(x, full_matrices=False)
+@_svdvals.vjp("tensor")
+def _svdvals_vjp(g, tensor):
+    _, u, v = _svd(tensor, full_matrices=False)
     return matmul_adjoint(_scaled(u, columns=cast(g, u.dtype)), v)
 
 
 @_svdvals.batch
-def _svdvals_batch(batched, x):
-    return _svdvals(x)
+def _svdvals_batch(batched, tensor):
+    return _svdvals(tensor)
 
 
 @_svdvals.spec
-def _svdvals_spec(x):
-    return _svd_spec(x, full_matrices=False)[0]
+def _svdvals_spec(tensor):
+    return _svd_spec(tensor, full_matrices=False)[0]
 
 
 def svd(
@@ -383,16 +384,16 @@ def _hermitian(r: np.random.Generator, *shape: int) -> Any:
     return x + x.swapaxes(-1, -2) + np.diag(np.arange(shape[-1]) * 3.0)
 
 
-@op(dtypes=LAPACK, fills_missing=False, samples=lambda r: [
+@op(pattern=each_matrix, dtypes=LAPACK, fills_missing=False, samples=lambda r: [
     ([_hermitian(r, 3, 3)], {}),
     ([_hermitian(r, 2, 2, 2)], {}),
     ([np.zeros((1, 0, 0))], {}),
 ])  # fmt: skip
-def _eigh(xp, x):
-    return xp.matrices.eigh(x)
+def _eigh(xp, tensor):
+    return xp.matrices.eigh(tensor)
 
 
-@_eigh.vjp("x")
+@_eigh.vjp("tensor")
 def _eigh_vjp(g, out):
     (values, vectors), (g_values, g_vectors) = out, g
     middle = None if g_values is None else diag(g_values)
@@ -403,14 +404,14 @@ def _eigh_vjp(g, out):
 
 
 @_eigh.batch
-def _eigh_batch(batched, x):
-    return _eigh(x)
+def _eigh_batch(batched, tensor):
+    return _eigh(tensor)
 
 
 @_eigh.spec
-def _eigh_spec(x):
-    square_spec("eigh", tensor=x)
-    return Spec(x.shape[:-1], x.dtype), x
+def _eigh_spec(tensor):
+    square_spec("eigh", tensor=tensor)
+    return Spec(tensor.shape[:-1], tensor.dtype), tensor
 
 
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -423,30 +424,30 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return _eigh(to_tensor(tensor, "eigh"))
 
 
-@op(dtypes=LAPACK, samples=lambda r: [
+@op(pattern=each_matrix, dtypes=LAPACK, samples=lambda r: [
     ([_hermitian(r, 3, 3)], {}),
     ([_hermitian(r, 2, 2, 2) + 1j * np.tril(r.normal(size=(2, 2)), -1)], {}),
 ])  # fmt: skip
-def _eigvalsh(xp, x):
-    return xp.matrices.eigvalsh(x)
+def _eigvalsh(xp, tensor):
+    return xp.matrices.eigvalsh(tensor)
 
 
-@_eigvalsh.vjp("x")
-def _eigvalsh_vjp(g, x):
-    _, vectors = _eigh(x)
+@_eigvalsh.vjp("tensor")
+def _eigvalsh_vjp(g, tensor):
+    _, vectors = _eigh(tensor)
     full = matmul_adjoint(_scaled(vectors, columns=g), vectors)
     return half_lower(full + adjoint(full))
 
 
 @_eigvalsh.batch
-def _eigvalsh_batch(batched, x):
-    return _eigvalsh(x)
+def _eigvalsh_batch(batched, tensor):
+    return _eigvalsh(tensor)
 
 
 @_eigvalsh.spec
-def _eigvalsh_spec(x):
-    square_spec("eigvalsh", tensor=x)
-    return Spec(x.shape[:-1], x.dtype)
+def _eigvalsh_spec(tensor):
+    square_spec("eigvalsh", tensor=tensor)
+    return Spec(tensor.shape[:-1], tensor.dtype)
 
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
@@ -522,7 +523,8 @@ def _selected(
         if values.ndim != 1:
             raise UnimplementedError(
                 "eigh_tridiagonal: select='v' takes one matrix, since the number of eigenvalues "
-                f"found may differ between matrices; the eigenvalues have shape {tuple(values.shape)}."
+                "found may differ between matrices; the eigenvalues have shape "
+                f"{tuple(values.shape)}."
             )
         low, high = (as_tensor(bound, values.dtype, "eigh_tridiagonal") for bound in bounds)
         chosen = logical_and(values > low, values <= high)
@@ -539,17 +541,17 @@ def _complex_spec(op_name: str, x: Spec) -> Spec:
     return Spec(x.shape, np.result_type(x.dtype, np.complex64))
 
 
-@op(dtypes=LAPACK, fills_missing=False, samples=lambda r: [
+@op(pattern=each_matrix, dtypes=LAPACK, fills_missing=False, samples=lambda r: [
     # Real eigenvalues, well apart: then the vectors are real, and unique up to their sign.
     ([np.diag([1.0, 3.0, 6.0]) + r.normal(size=(3, 3)) / 4], {}),
     ([np.diag([1.0, 3.0]) + r.normal(size=(2, 2, 2)) / 4], {}),
 ])  # fmt: skip
-def _eig(xp, x):
-    return xp.matrices.eig(x)
+def _eig(xp, tensor):
+    return xp.matrices.eig(tensor)
 
 
-@_eig.vjp("x")
-def _eig_vjp(g, x: Spec, out):
+@_eig.vjp("tensor")
+def _eig_vjp(g, tensor: Spec, out):
     """Boeddeker et al., On the computation of complex-valued gradients, 2017 (arXiv:1701.00392)."""
     (values, vectors), (g_values, g_vectors) = out, g
     middle = None if g_values is None else diag(g_values)
@@ -558,7 +560,7 @@ def _eig_vjp(g, x: Spec, out):
         size = cast(real(diag_part(turn)), vectors.dtype)
         unscaled = turn - _scaled(adjoint_matmul(vectors, vectors), columns=size)
         middle = _plus(middle, conj(_gaps(values)) * unscaled)
-    return _eig_cotangent(vectors, middle, x)
+    return _eig_cotangent(vectors, middle, tensor)
 
 
 def _eig_cotangent(vectors: Tensor, middle: Tensor, x: Tensor | Spec) -> Tensor:
@@ -568,13 +570,13 @@ def _eig_cotangent(vectors: Tensor, middle: Tensor, x: Tensor | Spec) -> Tensor:
 
 
 @_eig.batch
-def _eig_batch(batched, x):
-    return _eig(x)
+def _eig_batch(batched, tensor):
+    return _eig(tensor)
 
 
 @_eig.spec
-def _eig_spec(x):
-    spec = _complex_spec("eig", x)
+def _eig_spec(tensor):
+    spec = _complex_spec("eig", tensor)
     return Spec(spec.shape[:-1], spec.dtype), spec
 
 
@@ -588,28 +590,28 @@ def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return _eig(to_tensor(tensor, "eig"))
 
 
-@op(dtypes=LAPACK, samples=lambda r: [
+@op(pattern=each_matrix, dtypes=LAPACK, samples=lambda r: [
     ([r.normal(size=(3, 3))], {}),
     ([r.normal(size=(2, 2, 2)) + 1j * r.normal(size=(2, 2, 2))], {}),
 ])  # fmt: skip
-def _eigvals(xp, x):
-    return xp.matrices.eigvals(x)
+def _eigvals(xp, tensor):
+    return xp.matrices.eigvals(tensor)
 
 
-@_eigvals.vjp("x")
-def _eigvals_vjp(g, x):
-    _, vectors = _eig(x)
-    return _eig_cotangent(vectors, diag(g), x)
+@_eigvals.vjp("tensor")
+def _eigvals_vjp(g, tensor):
+    _, vectors = _eig(tensor)
+    return _eig_cotangent(vectors, diag(g), tensor)
 
 
 @_eigvals.batch
-def _eigvals_batch(batched, x):
-    return _eigvals(x)
+def _eigvals_batch(batched, tensor):
+    return _eigvals(tensor)
 
 
 @_eigvals.spec
-def _eigvals_spec(x):
-    spec = _complex_spec("eigvals", x)
+def _eigvals_spec(tensor):
+    spec = _complex_spec("eigvals", tensor)
     return Spec(spec.shape[:-1], spec.dtype)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.convert import as_tensor
 from ..core.errors import InvalidArgumentError, ShapeError, UnimplementedError
+from ..core.pattern import ELEMENTWISE, MOVES, aligned
 from ..core.spec import Spec, broadcast_shapes, same_dtype
 from ..core.tensor import Tensor
 from ._declare import op
@@ -63,7 +64,7 @@ def _diagonals_samples(r):
     ]
 
 
-@op(linear="x", samples=_diagonals_samples)
+@op(pattern=MOVES, linear="x", samples=_diagonals_samples)
 def _diagonals(xp, x, *, low, high, align):
     """The diagonals `high` to `low`, one below the other, the shorter ones padded with zeros."""
     if low == high:
@@ -103,7 +104,7 @@ def _from_diagonals_samples(r):
     ]
 
 
-@op(linear="diagonal", samples=_from_diagonals_samples)
+@op(pattern=MOVES, linear="diagonal", samples=_from_diagonals_samples)
 def _from_diagonals(xp, diagonal, *, low, high, align, shape):
     """Zeros with the diagonals set: the adjoint of `diagonals`."""
     rows, columns, valid = _places(*shape, low, high, align)
@@ -275,7 +276,7 @@ def set_diag(
 
 
 def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
-    """A tensor of shape `diagonal.shape * 2` with `out[i, ..., i, ...] = diagonal[i, ...]`, else 0."""
+    """Zeros of shape `diagonal.shape * 2`, with `diagonal[i, ...]` at `[i, ..., i, ...]`."""
     x = to_tensor(diagonal, "tensor_diag")
     shape = tuple(x._array.shape)
     if not shape:
@@ -303,10 +304,13 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
 
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sums of the main diagonals of the matrices `x`."""
-    return reduce_sum(diag_part(to_tensor(x, "trace")), -1)
+    x = to_tensor(x, "trace")
+    matrix_spec("trace", x=Spec(x._array.shape, x._array.dtype))
+    return reduce_sum(_diagonals(x, low=0, high=0, align="RIGHT_LEFT"), -1)
 
 
 @op(
+    pattern=ELEMENTWISE,
     linear="x",
     samples=lambda r: [
         ([r.normal(size=(2, 3, 4))], {"lower": 1, "upper": 0}),
@@ -375,7 +379,7 @@ def _tridiagonal_samples(r):
     ]
 
 
-@op(dtypes=LAPACK, linear="rhs", samples=_tridiagonal_samples)
+@op(pattern=aligned(2), dtypes=LAPACK, linear="rhs", samples=_tridiagonal_samples)
 def _tridiagonal_solve(xp, diagonals, rhs):
     """Solutions with matrices given by their diagonals above, on and below the main one."""
     if diagonals.ndim < 2 or rhs.ndim < 2:
@@ -518,7 +522,7 @@ def tridiagonal_solve(
 def tridiagonal_matmul(
     diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
 ) -> Tensor:
-    """The product of tridiagonal matrices, given as in `tridiagonal_solve`, and `rhs` [..., M, K]."""
+    """Tridiagonal matrices, given as in `tridiagonal_solve`, times `rhs` [..., M, K]."""
     compact = _compact(diagonals, diagonals_format, "tridiagonal_matmul")
     x = as_tensor(rhs, compact.dtype, "tridiagonal_matmul")
     if x.ndim != compact.ndim or compact.ndim < 2 or compact._array.shape[-2] != 3:

@@ -18,6 +18,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.convert import as_tensor, holds_tensor
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.pattern import across
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -43,7 +44,7 @@ def _complex_samples(r: np.random.Generator) -> list[Any]:
     ]
 
 
-@op(linear="x", dtypes=dt.COMPLEX, samples=_complex_samples)
+@op(pattern=across("axes"), linear="x", dtypes=dt.COMPLEX, samples=_complex_samples)
 def _fftn(xp, x, *, axes, norm):
     return xp.fft_complex(x, axes, norm, False) if 0 not in x.shape else x
 
@@ -58,7 +59,7 @@ def _fftn_batch(batched, x, *, axes, norm):
     return _fftn(x, axes=_behind_batch(axes), norm=norm)
 
 
-@op(linear="x", dtypes=dt.COMPLEX, samples=_complex_samples)
+@op(pattern=across("axes"), linear="x", dtypes=dt.COMPLEX, samples=_complex_samples)
 def _ifftn(xp, x, *, axes, norm):
     return xp.fft_complex(x, axes, norm, True) if 0 not in x.shape else x
 
@@ -90,7 +91,7 @@ def _rfftn_samples(r: np.random.Generator) -> list[Any]:
     ]
 
 
-@op(linear="x", dtypes=_REAL, samples=_rfftn_samples)
+@op(pattern=across("axes"), linear="x", dtypes=_REAL, samples=_rfftn_samples)
 def _rfftn(xp, x, *, axes, norm, weight):
     """The transform along `axes`, of which the last keeps its n // 2 + 1 lower frequencies."""
     if 0 in x.shape:
@@ -118,7 +119,7 @@ def _irfftn_samples(r: np.random.Generator) -> list[Any]:
     return samples
 
 
-@op(linear="x", dtypes=dt.COMPLEX, samples=_irfftn_samples)
+@op(pattern=across("axes"), linear="x", dtypes=dt.COMPLEX, samples=_irfftn_samples)
 def _irfftn(xp, x, *, axes, norm, weight, length):
     """The real signal, `length` long on the last of `axes`, of the half spectrum `x`."""
     if 0 in x.shape:

@@ -45,7 +45,8 @@ def bincount(
         raise InvalidArgumentError(f"bincount: `axis` must be None, 0 or -1, and is {axis!r}.")
     if axis == -1 and not 1 <= x.ndim <= 2:
         raise ShapeError(
-            f"bincount: with axis=-1 `arr` must be a vector or a matrix. arr.shape={tuple(x.shape)}."
+            "bincount: with axis=-1 `arr` must be a vector or a matrix. "
+            f"arr.shape={tuple(x.shape)}."
         )
     values = _whole(x, "bincount", "arr")
     if values.size and values.min() < 0:
@@ -119,14 +120,14 @@ def _bins_batch(batched, values, value_range, *, nbins, dtype):
     return NotImplemented
 
 
-def _binned(values: Any, value_range: Any, nbins: Any, dtype: Any, op_name: str) -> tuple[Any, int]:
-    x = to_tensor(values, op_name)
+def _binned(x: Tensor, value_range: Any, nbins: Any, dtype: Any, op_name: str) -> tuple[Any, int]:
     bounds = value_range if isinstance(value_range, Tensor) else operand(
         value_range, x._array.dtype, op_name
     )  # fmt: skip
     if bounds._array.shape != (2,):
         raise ShapeError(
-            f"{op_name}: `value_range` must be a pair [low, high], and has shape {tuple(bounds.shape)}."
+            f"{op_name}: `value_range` must be a pair [low, high], and has shape "
+            f"{tuple(bounds.shape)}."
         )
     count = static_int(nbins, op_name, "nbins")
     if count < 1:
@@ -150,7 +151,8 @@ def histogram_fixed_width_bins(
 
     What lies outside of `value_range` belongs to the first or the last bin. No gradient.
     """
-    return _binned(values, value_range, nbins, dtype, "histogram_fixed_width_bins")[0]
+    op_name = "histogram_fixed_width_bins"
+    return _binned(to_tensor(values, op_name), value_range, nbins, dtype, op_name)[0]
 
 
 def histogram_fixed_width(
@@ -163,7 +165,8 @@ def histogram_fixed_width(
     >>> histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0], [0.0, 5.0], nbins=5)
     <tf.Tensor: shape=(5,), dtype=int32, numpy=array([2, 1, 1, 0, 1], dtype=int32)>
     """
-    places, count = _binned(values, value_range, nbins, dtype, "histogram_fixed_width")
+    x = to_tensor(values, "histogram_fixed_width")
+    places, count = _binned(x, value_range, nbins, dtype, "histogram_fixed_width")
     return _segment_size(places, count=count, dtype=as_dtype(dtype).numpy_dtype)
 
 
@@ -180,9 +183,7 @@ def confusion_matrix(
     Without `num_classes` there are as many classes as the largest label or prediction asks for.
     Differentiable by `weights`, if `dtype` is floating.
     """
-    true, predicted = (
-        to_tensor(v, "confusion_matrix") for v in (labels, predictions)
-    )  # fmt: skip
+    true, predicted = (to_tensor(v, "confusion_matrix") for v in (labels, predictions))
     if true.ndim - predicted.ndim == 1 and true._array.shape[-1] == 1:
         true = _reshape(true, shape=true._array.shape[:-1])
     elif predicted.ndim - true.ndim == 1 and predicted._array.shape[-1] == 1:
@@ -190,7 +191,8 @@ def confusion_matrix(
     if true.ndim != 1 or true._array.shape != predicted._array.shape:
         raise ShapeError(
             "confusion_matrix: `labels` and `predictions` must be vectors of the same length. "
-            f"Received: labels.shape={tuple(true.shape)}, predictions.shape={tuple(predicted.shape)}."
+            f"Received: labels.shape={tuple(true.shape)}, "
+            f"predictions.shape={tuple(predicted.shape)}."
         )
     rows = _whole(true, "confusion_matrix", "labels")
     columns = _whole(predicted, "confusion_matrix", "predictions")
@@ -211,7 +213,8 @@ def confusion_matrix(
     w = cast(to_tensor(weights, "confusion_matrix"), wanted)
     if w._array.shape != rows.shape:
         raise ShapeError(
-            "confusion_matrix: `weights` must be a vector with one number for each label. Received: "
+            "confusion_matrix: `weights` must be a vector with one number for each label. "
+            "Received: "
             f"weights.shape={tuple(w.shape)}, labels.shape={rows.shape}."
         )
     return _reshape(_segment_sum(w, places, count=count * count), shape=(count, count))
@@ -253,8 +256,10 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
         raise DTypeError(f"in_top_k: `targets` must be integers, and are {classes.dtype.name}.")
     if scores.ndim != 2 or classes._array.shape != scores._array.shape[:1]:
         raise ShapeError(
-            "in_top_k: `predictions` must be a matrix and `targets` have a class for each of its rows. "
-            f"Received: predictions.shape={tuple(scores.shape)}, targets.shape={tuple(classes.shape)}."
+            "in_top_k: `predictions` must be a matrix and `targets` have a class for each of its "
+            "rows. "
+            f"Received: predictions.shape={tuple(scores.shape)}, "
+            f"targets.shape={tuple(classes.shape)}."
         )
     return _in_top_k(classes, scores, k=static_int(k, "in_top_k", "k"))
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.cotangent import IndexedSlices
 from ..core.errors import DTypeError, ShapeError
+from ..core.pattern import MOVES
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -53,7 +54,7 @@ def _gather_samples(r):
     ]
 
 
-@op(linear="params", nondiff="indices", samples=_gather_samples)
+@op(pattern=MOVES, linear="params", nondiff="indices", samples=_gather_samples)
 def _gather(xp, params, indices, *, axis, batch_dims):
     indices = xp.checked(indices, params.shape[axis], "gather")
     if not batch_dims:
@@ -121,7 +122,7 @@ def _adjoint_samples(r):
     ]  # fmt: skip
 
 
-@op(linear="updates", nondiff="indices", samples=_adjoint_samples)
+@op(pattern=MOVES, linear="updates", nondiff="indices", samples=_adjoint_samples)
 def _gather_adjoint(xp, updates, indices, *, axis, batch_dims, shape):
     """Zeros of `shape` with `updates` added at `indices` along `axis`: the adjoint of `gather`."""
     batch, outer, size, inner = _blocks(shape, axis, batch_dims)
@@ -230,7 +231,7 @@ def _gather_nd_samples(r):
     ]
 
 
-@op(linear="params", nondiff="indices", samples=_gather_nd_samples)
+@op(pattern=MOVES, linear="params", nondiff="indices", samples=_gather_nd_samples)
 def _gather_nd(xp, params, indices, *, batch_dims):
     flat, rows, width = _flat(xp, indices, params.shape, batch_dims, "gather_nd")
     rest = params.shape[batch_dims + indices.shape[-1] :]
@@ -298,7 +299,7 @@ def _scatter_nd_samples(r):
     return pairs
 
 
-@op(nondiff="indices", dtypes=dt.NUMERIC | dt.BOOL, samples=_scatter_nd_samples)
+@op(pattern=MOVES, nondiff="indices", dtypes=dt.NUMERIC | dt.BOOL, samples=_scatter_nd_samples)
 def _scatter_nd(xp, updates, indices, *, shape, batch_dims):
     flat, rows, width = _flat(xp, indices, shape, batch_dims, "scatter_nd")
     return xp.rows_add(rows, flat, updates.reshape(-1 if width else len(flat), width)).reshape(

@@ -49,7 +49,7 @@ class ones_initializer(Initializer):
 
 
 class constant_initializer(Initializer):
-    """The given value everywhere, or the given values in order if they are as many as the shape has."""
+    """The given value everywhere, or as many values as the shape has elements, in order."""
 
     def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.convert import as_tensor, holds_tensor, operand
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.pattern import MOVES
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -19,6 +20,7 @@ from .slicing import ALL, TENSOR, _getitem, _select
 
 
 @op(
+    pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(2, 3)), r.normal(size=(1, 3)), r.normal(size=(2, 3))], {"axis": 0}),
         ([r.normal(size=(2, 1)), r.normal(size=(2, 0)), r.normal(size=(2, 2))], {"axis": 1}),
@@ -78,6 +80,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
 
 
 @op(
+    pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(2, 3)), r.normal(size=(2, 3))], {"axis": 1}),
         ([r.normal(size=()), r.normal(size=()), r.normal(size=())], {"axis": 0}),
@@ -197,6 +200,7 @@ def _all_batched(batched: Any, values: Any) -> list[Tensor]:
 
 
 @op(
+    pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(2, 3))], {"axis": 0}),
         ([r.normal(size=(2, 3))], {"axis": 1}),
@@ -233,6 +237,7 @@ def unstack(
 
 
 @op(
+    pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(4, 2))], {"sizes": (1, 3), "axis": 0}),
         ([r.normal(size=(2, 3))], {"sizes": (1, 0, 2), "axis": 1}),
@@ -293,6 +298,7 @@ def _split_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
 
 
 @op(
+    pattern=MOVES,
     linear="x",
     samples=lambda r: [
         ([r.normal(size=(2, 3))], {"multiples": (2, 1)}),
@@ -363,6 +369,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
 
 
 @op(
+    pattern=MOVES,
     linear="x",
     samples=lambda r: [
         ([r.normal(size=(3, 2))], {"shift": (1,), "axis": (0,)}),
@@ -398,6 +405,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 @op(
+    pattern=MOVES,
     linear="x",
     samples=lambda r: [
         ([r.normal(size=(2, 3))], {"axis": (0, 1)}),

@@ -55,34 +55,34 @@ def _pinv_samples(r):
 
 
 @op(dtypes=LAPACK, nondiff="rcond", samples=_pinv_samples)
-def _pinv(xp, x, rcond):
-    return xp.matrices.pinv(x, rcond)
+def _pinv(xp, a, rcond):
+    return xp.matrices.pinv(a, rcond)
 
 
-@_pinv.vjp("x")
-def _pinv_vjp(g, x, out):
+@_pinv.vjp("a")
+def _pinv_vjp(g, a, out):
     """Golub and Pereyra, 1973: along matrices of the same rank."""
     g = adjoint(g)
     small = matmul_adjoint(matmul(g, out), out)
     large = matmul(adjoint_matmul(out, out), g)
     return (
-        (small - matmul(x, matmul(out, small)))
-        + (large - matmul(matmul(large, out), x))
+        (small - matmul(a, matmul(out, small)))
+        + (large - matmul(matmul(large, out), a))
         - adjoint(matmul(matmul(out, g), out))
     )
 
 
 @_pinv.batch
-def _pinv_batch(batched, x, rcond):
-    if "x" not in batched:
+def _pinv_batch(batched, a, rcond):
+    if "a" not in batched:
         return NotImplemented
-    return _pinv(x, rcond)
+    return _pinv(a, rcond)
 
 
 @_pinv.spec
-def _pinv_spec(x, rcond):
-    *batch, rows, columns = matrix_spec("pinv", a=x).shape
-    return Spec((*batch, columns, rows), x.dtype)
+def _pinv_spec(a, rcond):
+    *batch, rows, columns = matrix_spec("pinv", a=a).shape
+    return Spec((*batch, columns, rows), a.dtype)
 
 
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
@@ -195,24 +195,24 @@ def _sylvester_batch(batched, a, b, c):
 
 
 @op(dtypes=LAPACK, samples=_positive_samples)
-def _sqrtm(xp, x):
-    return xp.matrices.sqrtm(x)
+def _sqrtm(xp, input):
+    return xp.matrices.sqrtm(input)
 
 
-@_sqrtm.vjp("x")
+@_sqrtm.vjp("input")
 def _sqrtm_vjp(g, out):
     root = adjoint(out)
     return _sylvester(root, root, g)
 
 
 @_sqrtm.batch
-def _sqrtm_batch(batched, x):
-    return _sqrtm(x)
+def _sqrtm_batch(batched, input):
+    return _sqrtm(input)
 
 
 @_sqrtm.spec
-def _sqrtm_spec(x):
-    return square_spec("sqrtm", input=x)
+def _sqrtm_spec(input):
+    return square_spec("sqrtm", input=input)
 
 
 def sqrtm(input: Any, name: str | None = None) -> Tensor:
@@ -243,23 +243,23 @@ def _block_cotangent(function: Any, x: Tensor, g: Tensor) -> Tensor:
 
 
 @op(dtypes=LAPACK, samples=lambda r: [([r.normal(size=(2, 2, 2)) * 2], {})])
-def _expm(xp, x):
-    return xp.matrices.expm(x)
+def _expm(xp, input):
+    return xp.matrices.expm(input)
 
 
-@_expm.vjp("x")
-def _expm_vjp(g, x):
-    return _block_cotangent(_expm, x, g) if g._array.size else g
+@_expm.vjp("input")
+def _expm_vjp(g, input):
+    return _block_cotangent(_expm, input, g) if g._array.size else g
 
 
 @_expm.batch
-def _expm_batch(batched, x):
-    return _expm(x)
+def _expm_batch(batched, input):
+    return _expm(input)
 
 
 @_expm.spec
-def _expm_spec(x):
-    return square_spec("expm", input=x)
+def _expm_spec(input):
+    return square_spec("expm", input=input)
 
 
 def expm(input: Any, name: str | None = None) -> Tensor:
@@ -268,23 +268,23 @@ def expm(input: Any, name: str | None = None) -> Tensor:
 
 
 @op(dtypes=dt.COMPLEX, samples=lambda r: [([_complex_invertible(r, 2, 2)], {})])
-def _logm(xp, x):
-    return xp.matrices.logm(x)
+def _logm(xp, input):
+    return xp.matrices.logm(input)
 
 
-@_logm.vjp("x")
-def _logm_vjp(g, x):
-    return _block_cotangent(_logm, x, g) if g._array.size else g
+@_logm.vjp("input")
+def _logm_vjp(g, input):
+    return _block_cotangent(_logm, input, g) if g._array.size else g
 
 
 @_logm.batch
-def _logm_batch(batched, x):
-    return _logm(x)
+def _logm_batch(batched, input):
+    return _logm(input)
 
 
 @_logm.spec
-def _logm_spec(x):
-    return square_spec("logm", input=x)
+def _logm_spec(input):
+    return square_spec("logm", input=input)
 
 
 def logm(input: Any, name: str | None = None) -> Tensor:

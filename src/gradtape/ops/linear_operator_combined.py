@@ -1,4 +1,4 @@
-"""Operators made of other operators: adjoint, inverse, product, blocks, Kronecker product, update."""
+"""Operators made of others: adjoint, inverse, product, blocks, Kronecker product, update."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class LinearOperatorCirculant3D(LinearOperatorCirculant):
 
 
 class LinearOperatorToeplitz(LinearOperator):
-    """Matrices with constant diagonals, given by their first columns and rows (row[0] is not read)."""
+    """Matrices with constant diagonals: of first columns `col` and rows `row` (row[0] not read)."""
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.convert import as_tensor
 from ..core.errors import ShapeError
+from ..core.pattern import aligned, each_matrix
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -52,24 +53,24 @@ def _invertible_samples(r):
     ]
 
 
-@op(dtypes=LAPACK, samples=_invertible_samples)
-def _inv(xp, x):
-    return xp.matrices.inv(x)
+@op(pattern=each_matrix, dtypes=LAPACK, samples=_invertible_samples)
+def _inv(xp, input):
+    return xp.matrices.inv(input)
 
 
-@_inv.vjp("x")
+@_inv.vjp("input")
 def _inv_vjp(g, out):
     return -adjoint_matmul(out, matmul_adjoint(g, out))
 
 
 @_inv.batch
-def _inv_batch(batched, x):
-    return _inv(x)
+def _inv_batch(batched, input):
+    return _inv(input)
 
 
 @_inv.spec
-def _inv_spec(x):
-    return square_spec("inv", input=x)
+def _inv_spec(input):
+    return square_spec("inv", input=input)
 
 
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
@@ -95,7 +96,7 @@ def _system_samples(r):
     ]
 
 
-@op(dtypes=LAPACK, linear="rhs", samples=_system_samples)
+@op(pattern=aligned(2), dtypes=LAPACK, linear="rhs", samples=_system_samples)
 def _solve(xp, matrix, rhs, *, adjoint):
     if rhs.ndim < 2:
         raise ValueError("a right-hand side is a column")
@@ -132,8 +133,9 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     a, b = _system(matrix, rhs, "solve")
     if a.ndim > 1 and b.ndim > 1 and a._array.shape[:-2] != b._array.shape[:-2]:
         raise ShapeError(
-            f"solve: the axes before the last two must agree. Received: matrix.shape={tuple(a.shape)}, "
-            f"rhs.shape={tuple(b.shape)}. Repeat one argument with tf.broadcast_to."
+            "solve: the axes before the last two must agree. Received: "
+            f"matrix.shape={tuple(a.shape)}, rhs.shape={tuple(b.shape)}. Repeat one argument with "
+            "tf.broadcast_to."
         )
     return _solve(a, b, adjoint=bool(adjoint))
 
@@ -163,7 +165,7 @@ def _triangular_samples(r):
     return [*samples, (many, {"lower": True, "adjoint": True})]
 
 
-@op(dtypes=LAPACK, linear="rhs", samples=_triangular_samples)
+@op(pattern=aligned(2), dtypes=LAPACK, linear="rhs", samples=_triangular_samples)
 def _triangular_solve(xp, matrix, rhs, *, lower, adjoint):
     return xp.matrices.triangular_solve(matrix, rhs, lower=lower, adjoint=adjoint)
 
@@ -228,13 +230,13 @@ def _positive_samples(r):
     ]
 
 
-@op(dtypes=LAPACK, samples=_positive_samples)
-def _cholesky(xp, x):
-    """The lower factor of what the lower triangle of `x` says."""
-    return xp.matrices.cholesky(x)
+@op(pattern=each_matrix, dtypes=LAPACK, samples=_positive_samples)
+def _cholesky(xp, input):
+    """The lower factor of what the lower triangle of `input` says."""
+    return xp.matrices.cholesky(input)
 
 
-@_cholesky.vjp("x")
+@_cholesky.vjp("input")
 def _cholesky_vjp(g, out):
     """Murray, Differentiation of the Cholesky decomposition, 2016: here for the lower triangle."""
     middle = half_lower(adjoint_matmul(out, g))
@@ -244,13 +246,13 @@ def _cholesky_vjp(g, out):
 
 
 @_cholesky.batch
-def _cholesky_batch(batched, x):
-    return _cholesky(x)
+def _cholesky_batch(batched, input):
+    return _cholesky(input)
 
 
 @_cholesky.spec
-def _cholesky_spec(x):
-    return square_spec("cholesky", input=x)
+def _cholesky_spec(input):
+    return square_spec("cholesky", input=input)
 
 
 def cholesky(input: Any, name: str | None = None) -> Tensor:
@@ -268,7 +270,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
 
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
-    """Solutions x of `A @ x = rhs`, given the lower factor `chol` with `chol @ adjoint(chol) = A`."""
+    """Solutions x of `A @ x = rhs` from the lower factor of `A = chol @ adjoint(chol)`."""
     a, b = _system(chol, rhs, "cholesky_solve")
     half = _triangular_solve(a, b, lower=True, adjoint=False)
     return _triangular_solve(a, half, lower=True, adjoint=True)
@@ -287,37 +289,37 @@ def _det_samples(r):
     ]
 
 
-@op(dtypes=LAPACK, samples=_det_samples)
-def _det(xp, x):
-    return xp.matrices.det(x)
+@op(pattern=each_matrix, dtypes=LAPACK, samples=_det_samples)
+def _det(xp, input):
+    return xp.matrices.det(input)
 
 
-@_det.vjp("x")
-def _det_vjp(g, x):
-    return insert_axes(g, 2, at=g.ndim) * _cofactor(x)
+@_det.vjp("input")
+def _det_vjp(g, input):
+    return insert_axes(g, 2, at=g.ndim) * _cofactor(input)
 
 
 @_det.batch
-def _det_batch(batched, x):
-    return _det(x)
+def _det_batch(batched, input):
+    return _det(input)
 
 
 @_det.spec
-def _det_spec(x):
-    square_spec("det", input=x)
-    return Spec(x.shape[:-2], x.dtype)
+def _det_spec(input):
+    square_spec("det", input=input)
+    return Spec(input.shape[:-2], input.dtype)
 
 
-@op(dtypes=LAPACK, samples=_det_samples)
-def _cofactor(xp, x):
+@op(pattern=each_matrix, dtypes=LAPACK, samples=_det_samples)
+def _cofactor(xp, input):
     """The conjugated cofactors: the derivative of the determinant."""
-    return xp.matrices.cofactor(x)
+    return xp.matrices.cofactor(input)
 
 
-@_cofactor.vjp("x")
-def _cofactor_vjp(g, x, out):
-    """From `out = conj(det(x)) * adjoint(inv(x))`, so for matrices that are not singular."""
-    inverse = _inv(x)
+@_cofactor.vjp("input")
+def _cofactor_vjp(g, input, out):
+    """From `out = conj(det(input)) * adjoint(inv(input))`: for invertible matrices."""
+    inverse = _inv(input)
     inner = reduce_sum(conj(g) * out, (-2, -1))
     return insert_axes(inner, 2, at=inner.ndim) * adjoint_of(inverse) - matmul(
         out, matmul(adjoint_of(g), adjoint_of(inverse))
@@ -325,8 +327,8 @@ def _cofactor_vjp(g, x, out):
 
 
 @_cofactor.batch
-def _cofactor_batch(batched, x):
-    return _cofactor(x)
+def _cofactor_batch(batched, input):
+    return _cofactor(input)
 
 
 def det(input: Any, name: str | None = None) -> Tensor:
@@ -338,29 +340,29 @@ def det(input: Any, name: str | None = None) -> Tensor:
     return _det(to_tensor(input, "det"))
 
 
-@op(dtypes=LAPACK, samples=_invertible_samples)
-def _slogdet(xp, x):
-    return xp.matrices.slogdet(x)
+@op(pattern=each_matrix, dtypes=LAPACK, samples=_invertible_samples)
+def _slogdet(xp, input):
+    return xp.matrices.slogdet(input)
 
 
-@_slogdet.vjp("x")
-def _slogdet_vjp(g, x, out):
+@_slogdet.vjp("input")
+def _slogdet_vjp(g, input, out):
     g_sign, g_log = g
-    if x._array.dtype in dt.COMPLEX:
-        # The logarithm is real, and the sign turns by the imaginary part of trace(inv(x) @ dx).
+    if input._array.dtype in dt.COMPLEX:
+        # The logarithm is real, and the sign turns by the imaginary part of trace(inv(input) @ dx).
         g_log = complex_(real(g_log), imag(conj(out[0]) * g_sign))
-    return insert_axes(g_log, 2, at=g_log.ndim) * adjoint_of(_inv(x))
+    return insert_axes(g_log, 2, at=g_log.ndim) * adjoint_of(_inv(input))
 
 
 @_slogdet.batch
-def _slogdet_batch(batched, x):
-    return _slogdet(x)
+def _slogdet_batch(batched, input):
+    return _slogdet(input)
 
 
 @_slogdet.spec
-def _slogdet_spec(x):
-    square_spec("slogdet", input=x)
-    return Spec(x.shape[:-2], x.dtype), Spec(x.shape[:-2], x.dtype)
+def _slogdet_spec(input):
+    square_spec("slogdet", input=input)
+    return Spec(input.shape[:-2], input.dtype), Spec(input.shape[:-2], input.dtype)
 
 
 def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.convert import operand
 from ..core.errors import DTypeError, ShapeError
+from ..core.pattern import across, leading
 from ..core.spec import Spec, broadcast_shapes
 from ..core.tensor import Tensor
 from ._declare import op
@@ -42,7 +43,7 @@ def _below_largest(xp: Any, x: Any, axis: int) -> Any:
     return x - xp.max(x, axis=axis, keepdims=True) if x.shape[axis] else x
 
 
-@op(dtypes=dt.FLOATING, samples=_softmax_samples)
+@op(pattern=across("axis"), dtypes=dt.FLOATING, samples=_softmax_samples)
 @widened
 def _softmax(xp, logits, *, axis):
     exponentials = xp.exp(_below_largest(xp, logits, axis))
@@ -59,7 +60,7 @@ def _softmax_batch(batched, logits, *, axis):
     return _softmax(logits, axis=axis + 1)
 
 
-@op(dtypes=dt.FLOATING, samples=_softmax_samples)
+@op(pattern=across("axis"), dtypes=dt.FLOATING, samples=_softmax_samples)
 @widened
 def _log_softmax(xp, logits, *, axis):
     below = _below_largest(xp, logits, axis)
@@ -77,6 +78,7 @@ def _log_softmax_batch(batched, logits, *, axis):
 
 
 @op(
+    pattern=across("axis"),
     dtypes=dt.FLOATING,
     samples=lambda r: [
         ([r.normal(size=(2, 3)), r.normal(size=(2, 3))], {"axis": 1}),
@@ -146,7 +148,7 @@ def _cross_entropy_samples(r: np.random.Generator) -> list[Any]:
     ]
 
 
-@op(dtypes=dt.FLOATING, fills_missing=False, samples=_cross_entropy_samples)
+@op(pattern=across("axis"), dtypes=dt.FLOATING, fills_missing=False, samples=_cross_entropy_samples)
 @widened
 def _softmax_cross_entropy(xp, labels, logits, *, axis):
     below = _below_largest(xp, logits, axis)
@@ -199,6 +201,7 @@ def softmax_cross_entropy_with_logits(
 
 
 @op(
+    pattern=leading(1),
     nondiff="labels",
     dtypes=dt.FLOATING,
     fills_missing=False,

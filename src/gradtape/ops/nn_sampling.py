@@ -1,4 +1,4 @@
-"""Losses over sampled classes, CTC, isotonic regression, and the dropouts with their own randomness."""
+"""Losses over sampled classes, CTC, isotonic regression, dropout with a randomness of its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from .loss import (
     softmax_cross_entropy_with_logits,
 )
 from .nn import drop_elements, embedding_lookup
-from .ordering import _swapped, unique as unique_elements
+from .ordering import _swapped
+from .ordering import unique as unique_elements
 from .reduction import reduce_any, reduce_logsumexp, reduce_sum
 from .sampling import log_uniform_candidate_sampler
 from .segment import _segment_size, _segment_spread, _segment_sum
@@ -145,7 +146,12 @@ def general_dropout(
 
 
 def stateless_dropout(
-    x: Any, rate: Any, seed: Any, rng_alg: Any = None, noise_shape: Any = None, name: str | None = None
+    x: Any,
+    rate: Any,
+    seed: Any,
+    rng_alg: Any = None,
+    noise_shape: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """`dropout` as a pure function: `seed`, a pair of integers, determines what is dropped."""
     if rng_alg is not None:
@@ -168,7 +174,7 @@ class IsotonicRegression(NamedTuple):
     samples=lambda r: [([r.normal(size=(2, 5))], {}), ([r.normal(size=3)], {})],
 )
 def _isotonic(xp, x):
-    """Along the last axis the nearest values that do not increase, and which of them are one block."""
+    """Along the last axis the nearest values that do not increase, and their blocks."""
     wide = x if x.dtype == np.float64 or xp.name != "numpy" else x.astype(np.float64)
     wide = wide.astype(np.float32) if wide.dtype.itemsize == 2 else wide
     rows = wide.reshape(math.prod(x.shape[:-1]), x.shape[-1])
@@ -237,8 +243,8 @@ def ctc_loss(
 ) -> Tensor:
     """The CTC loss of each sequence: -log of the probability of all paths that spell its labels.
 
-    `labels` is a matrix [batch, labels], of which `label_length` count; `logits` are [frames, batch,
-    classes], or [batch, frames, classes] without `logits_time_major`. The blank is class 0 unless
+    `labels` is a matrix [batch, labels], of which `label_length` count; `logits` are
+    [frames, batch, classes], or [batch, frames, classes] without `logits_time_major`. The blank is class 0 unless
     `blank_index` says otherwise (negative: from the end). Where the frames do not suffice for the
     labels, the loss is about 700, for log(0). (`unique` has no use here.)
     """
@@ -254,10 +260,13 @@ def ctc_loss(
     spelt = cast(to_tensor(labels, op_name), dt.int64)
     lengths = [cast(to_tensor(v, op_name), dt.int64) for v in (label_length, logit_length)]
     if not 0 <= blank < classes:
-        raise InvalidArgumentError(f"{op_name}: `blank_index`={blank_index} is no class of {classes}.")
+        raise InvalidArgumentError(
+            f"{op_name}: `blank_index`={blank_index} is no class of {classes}."
+        )
     if spelt.ndim != 2 or any(v._array.shape != (batch,) for v in (spelt[:, 0], *lengths)):
         raise ShapeError(
-            f"{op_name}: `labels` must have shape [batch, labels], `label_length` and `logit_length` "
+            f"{op_name}: `labels` must have shape [batch, labels], `label_length` and "
+            "`logit_length` "
             f"[batch]. Received: logits {tuple(to_tensor(logits, op_name).shape)}, labels "
             f"{tuple(spelt.shape)}, {tuple(lengths[0].shape)} and {tuple(lengths[1].shape)}."
         )
@@ -288,10 +297,12 @@ def ctc_loss(
 
 
 def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
-    """For each row of `labels` its different ones, filled up with 0, and the place of each in them."""
+    """For each row of `labels` the different ones, filled up with 0, and the place of each."""
     rows = np.asarray(to_tensor(labels, "ctc_unique_labels")._array)
     if rows.ndim != 2:
-        raise ShapeError(f"ctc_unique_labels: `labels` must be a matrix, and has shape {rows.shape}.")
+        raise ShapeError(
+            f"ctc_unique_labels: `labels` must be a matrix, and has shape {rows.shape}."
+        )
     different, places = np.zeros(rows.shape, np.int64), np.zeros(rows.shape, np.int32)
     for i, row in enumerate(rows):
         found = unique_elements(row)
@@ -307,7 +318,8 @@ def collapse_repeated(
     x, lengths = to_tensor(labels, "collapse_repeated"), to_tensor(seq_length, "collapse_repeated")
     if x.ndim != 2 or tuple(lengths.shape) != (x.shape[0],):
         raise ShapeError(
-            "collapse_repeated: `labels` must be a matrix and `seq_length` have an entry for each row. "
+            "collapse_repeated: `labels` must be a matrix and `seq_length` have an entry for each "
+            "row. "
             f"Received: {tuple(x.shape)} and {tuple(lengths.shape)}."
         )
     rows = np.asarray(x._array)

@@ -13,6 +13,13 @@ from .contraction import matmul
 from .creation import cast
 
 
+def _at(x: Tensor) -> Any:
+    """The places of the tensor: `x.at[i].set(v)` is a new tensor, `x` with another value there."""
+    from .at import At
+
+    return At(x)
+
+
 def _reflected(op: Any) -> Any:
     return lambda x, y: op(y, x)
 
@@ -48,6 +55,8 @@ for _name, _op in {
     "getitem": indexing.getitem,
 }.items():
     setattr(Tensor, f"__{_name}__", _op)
+
+Tensor.at = property(_at)  # type: ignore[attr-defined]
 
 convert.pack = joining.pack
 dispatch.cast = cast

@@ -9,6 +9,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.dtypes import as_dtype
 from ..core.errors import InvalidArgumentError, ShapeError
+from ..core.pattern import across, leading
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -35,6 +36,7 @@ def _swapped(x: Tensor, axis: int) -> Tensor:
 
 
 @op(
+    pattern=across("axis"),
     dtypes=dt.REAL,
     samples=lambda r: [
         ([_distinct(r, 3, 4)], {"axis": 1, "descending": False}),
@@ -125,6 +127,7 @@ class TopK(NamedTuple):
 
 
 @op(
+    pattern=leading(1),
     dtypes=dt.REAL,
     samples=lambda r: [
         ([_distinct(r, 2, 5)], {"k": 2, "index_type": np.dtype("int32")}),

@@ -1,5 +1,7 @@
-"""Random draws in sequence. They are constants to a tape, except through the parameters they depend on
-smoothly: mean, spread, bounds, and the shape of a gamma distribution.
+"""Random draws in sequence.
+
+They are constants to a tape, except through the parameters they depend on smoothly: mean, spread,
+bounds, and the shape of a gamma distribution.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from ..core.spec import broadcast_shapes
 from ..core.tensor import Tensor
 from . import _draws as draws
 from ._static import static_int, static_ints, to_tensor
+from ._undifferentiated import undifferentiated
 from .shape import _broadcast_to
 
 _WITHOUT_SEED = 87654321  # the global seed for ops with a seed of their own, where none was set
@@ -131,7 +134,9 @@ def uniform(
     if maxval is None and draws.numeric(dtype, op).is_integer:
         raise ValueError(f"{op}: an integer dtype needs `maxval`.")
     random = generator_for(seed, op, per_element=True)
-    return draws.float_or_integers(random, _shape(shape, op), minval, maxval, dtype, op, per_element)
+    return draws.float_or_integers(
+        random, _shape(shape, op), minval, maxval, dtype, op, per_element
+    )
 
 
 def gamma(
@@ -151,7 +156,11 @@ def gamma(
     wanted = draws.floating(dtype, op)
     a = draws.parameter(alpha, wanted)
     b = None if beta is None else draws.parameter(beta, wanted)
-    own = a._array.shape if b is None else broadcast_shapes(op, alpha=a._array.shape, beta=b._array.shape)
+    own = (
+        a._array.shape
+        if b is None
+        else broadcast_shapes(op, alpha=a._array.shape, beta=b._array.shape)
+    )
     each = _broadcast_to(a, shape=(*_shape(shape, op), *own))
     drawn = draws.gammas(generator_for(seed, op), each, op)
     return drawn if b is None else drawn / b
@@ -160,11 +169,12 @@ def gamma(
 def poisson(
     shape: Any, lam: Any, dtype: Any = dt.float32, seed: Any = None, name: str | None = None
 ) -> Tensor:
-    """`shape` draws from the Poisson distribution for each rate in `lam`. No gradient."""
+    """`shape` draws from the Poisson distribution for each rate in `lam`. There is no gradient."""
     op = "random.poisson"
-    rates = np.asarray(to_tensor(lam, op)._array)
-    dims = (*_shape(shape, op), *rates.shape)
-    return draws.poissons(generator_for(seed, op), dims, rates, draws.numeric(dtype, op), op)
+    rates = to_tensor(lam, op)
+    dims = (*_shape(shape, op), *rates._array.shape)
+    drawn = draws.poissons(generator_for(seed, op), dims, rates, draws.numeric(dtype, op), op)
+    return undifferentiated(rates, drawn, name=op)
 
 
 def categorical(

@@ -12,6 +12,7 @@ from ..core.errors import InvalidArgumentError
 from ..core.tensor import Tensor
 from . import _draws as draws
 from ._static import static_int, static_ints, to_tensor
+from ._undifferentiated import undifferentiated
 from .stateless import Algorithm, algorithm_of
 
 _WORDS = 2**64
@@ -19,7 +20,7 @@ _PER_DRAW = 256  # by so much the counter moves on for each number drawn, as Ten
 
 
 def create_rng_state(seed: Any, alg: Any) -> Tensor:
-    """The state of a Generator from a seed, an integer or a vector of them: filled up with zeros."""
+    """The state of a Generator from a seed, an integer or a vector of them, and zeros."""
     chosen = algorithm_of(alg, "create_rng_state")
     size = 2 if chosen is Algorithm.THREEFRY else 3
     if isinstance(seed, int):
@@ -50,7 +51,9 @@ class Generator:
     TensorShape([2])
     """
 
-    def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
+    def __init__(
+        self, copy_from: Generator | None = None, state: Any = None, alg: Any = None
+    ) -> None:
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise ValueError("Generator: give `copy_from`, or `state` and `alg`, not both.")
@@ -107,7 +110,7 @@ class Generator:
 
     @property
     def algorithm(self) -> int:
-        """The number of the algorithm: 1 for Philox, 2 for ThreeFry. (Both draw from Philox here.)"""
+        """The number of the algorithm: 1 for Philox, 2 for ThreeFry. (Here both are Philox.)"""
         return self._algorithm.value
 
     def reset(self, state: Any) -> None:
@@ -115,7 +118,8 @@ class Generator:
         words = np.asarray(to_tensor(state, "Generator.reset")._array)
         if words.shape != (self._size,) or words.dtype not in dt.INTEGER:
             raise InvalidArgumentError(
-                f"Generator.reset: `state` must be a vector of {self._size} integers, not {words!r:.100}."
+                f"Generator.reset: `state` must be a vector of {self._size} integers, not "
+                f"{words!r:.100}."
             )
         self._state = words.astype(np.int64)
 
@@ -128,7 +132,8 @@ class Generator:
         words = static_ints(counter, "Generator.reset_from_key_counter", "counter")
         if len(words) != self._size - 1:
             raise InvalidArgumentError(
-                f"Generator.reset_from_key_counter: `counter` must have {self._size - 1} entries, and "
+                f"Generator.reset_from_key_counter: `counter` must have {self._size - 1} entries, "
+                "and "
                 f"has {len(words)}."
             )
         self.reset(np.array([*words, static_int(key, "Generator", "key")], np.int64))
@@ -151,9 +156,7 @@ class Generator:
         counter = [0, 0, *(int(w) % _WORDS for w in self._state[:-1])]
         counter += [0] * (4 - len(counter))
         key = [int(self._state[-1]) % _WORDS, self._algorithm.value]
-        bits = np.random.Philox(
-            counter=np.array(counter, np.uint64), key=np.array(key, np.uint64)
-        )
+        bits = np.random.Philox(counter=np.array(counter, np.uint64), key=np.array(key, np.uint64))
         self.skip(int(np.prod(dims, dtype=np.int64)))
         return np.random.Generator(bits), dims
 
@@ -205,18 +208,22 @@ class Generator:
         op = "Generator.uniform_full_int"
         wanted = draws.numeric(dtype, op)
         if wanted.is_floating:
-            raise InvalidArgumentError(f"{op}: `dtype` must be an integer dtype, not {wanted.name}.")
+            raise InvalidArgumentError(
+                f"{op}: `dtype` must be an integer dtype, not {wanted.name}."
+            )
         random, dims = self._next(shape, op)
         return Tensor(draws.integers(random, dims, None, None, wanted, op))
 
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = dt.int32, name: str | None = None
     ) -> Tensor:
-        """Of `counts` trials with probability `probs`, which broadcast to `shape`, the successes."""
+        """The successes of `counts` trials with probability `probs`; both broadcast to `shape`."""
         op = "Generator.binomial"
         wanted = draws.numeric(dtype, op)
         random, dims = self._next(shape, op)
-        return draws.binomials(random, dims, counts, probs, wanted, op)
+        chances = to_tensor(probs, op)
+        drawn = draws.binomials(random, dims, counts, chances, wanted, op)
+        return undifferentiated(chances, drawn, name=op)
 
     def make_seeds(self, count: Any = 1) -> Tensor:
         """Seeds for the stateless draws: a [2, count] tensor, a seed in each column."""

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.dtypes import as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError
+from ..core.pattern import ELEMENTWISE
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -72,6 +73,7 @@ def _reduce_mean_vjp(g, x: Spec, *, axis, keepdims):
 
 
 @op(
+    pattern=ELEMENTWISE,
     linear="x",
     dtypes=dt.INEXACT,
     samples=lambda r: [

@@ -29,7 +29,8 @@ def _true_classes(true_classes: Any, num_true: Any, op: str) -> Any:
         raise DTypeError(f"{op}: `true_classes` must be integers, and are {array.dtype.name}.")
     if array.ndim != 2 or array.shape[1] != wanted:
         raise ShapeError(
-            f"{op}: `true_classes` must have shape [batch, num_true={wanted}], and has {array.shape}."
+            f"{op}: `true_classes` must have shape [batch, num_true={wanted}], and has "
+            f"{array.shape}."
         )
     return array.astype(np.int64)
 
@@ -189,10 +190,13 @@ def fixed_unigram_candidate_sampler(
     if vocab_file:
         with open(vocab_file, encoding="utf-8") as file:
             unigrams = [float(line.rsplit(",", 1)[-1]) for line in file if line.strip()]
-    weights = np.concatenate([np.zeros(num_reserved_ids), np.asarray(unigrams, float) ** distortion])
+    weights = np.concatenate(
+        [np.zeros(num_reserved_ids), np.asarray(unigrams, float) ** distortion]
+    )
     if len(weights) != classes:
         raise InvalidArgumentError(
-            f"{op}: `range_max`={classes} classes need as many weights, reserved ones included, and "
+            f"{op}: `range_max`={classes} classes need as many weights, reserved ones included, "
+            "and "
             f"there are {len(weights)}."
         )
     weights = np.where(np.arange(classes) % num_shards == shard, weights, 0)
@@ -200,7 +204,13 @@ def fixed_unigram_candidate_sampler(
 
 
 def _weighted(
-    op: str, true_classes: Any, num_true: Any, num_sampled: Any, unique: bool, weights: Any, seed: Any
+    op: str,
+    true_classes: Any,
+    num_true: Any,
+    num_sampled: Any,
+    unique: bool,
+    weights: Any,
+    seed: Any,
 ) -> Candidates:
     random = generator_for(seed, op)
     totals = np.cumsum(weights)
@@ -245,7 +255,11 @@ class AccidentalHits(NamedTuple):
 
 
 def compute_accidental_hits(
-    true_classes: Any, sampled_candidates: Any, num_true: Any, seed: Any = None, name: str | None = None
+    true_classes: Any,
+    sampled_candidates: Any,
+    num_true: Any,
+    seed: Any = None,
+    name: str | None = None,
 ) -> AccidentalHits:
     """Which sampled candidates are true classes: of which example, the how manyth candidate.
 
@@ -255,7 +269,9 @@ def compute_accidental_hits(
     true = _true_classes(true_classes, num_true, op)
     sampled = np.asarray(to_tensor(sampled_candidates, op)._array)
     if sampled.ndim != 1:
-        raise ShapeError(f"{op}: `sampled_candidates` must be a vector, and has shape {sampled.shape}.")
+        raise ShapeError(
+            f"{op}: `sampled_candidates` must be a vector, and has shape {sampled.shape}."
+        )
     row, _, column = np.nonzero(true[:, :, None] == sampled)
     weights = np.full(row.shape, np.finfo(np.float32).min, np.float32)
     return AccidentalHits(Tensor(row.astype(np.int32)), Tensor(column), Tensor(weights))

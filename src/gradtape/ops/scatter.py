@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import dtypes as dt
 from ..core.convert import operand
+from ..core.pattern import MOVES
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -53,7 +54,7 @@ def _update_samples(r):
     ]
 
 
-@op(nondiff="indices", samples=_update_samples)
+@op(pattern=MOVES, nondiff="indices", samples=_update_samples)
 def _tensor_scatter_nd_update(xp, tensor, indices, updates, *, batch_dims):
     flat, rows, width = _flat(xp, indices, tensor.shape, batch_dims, "tensor_scatter_nd_update")
     parts = updates.reshape(len(flat), width)

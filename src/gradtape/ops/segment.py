@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core import dtypes as dt
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError, UnimplementedError
+from ..core.pattern import MOVES
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -48,7 +49,7 @@ def _rows(data: Any, ids: Any) -> Any:
     return data.reshape(math.prod(ids.shape), *data.shape[ids.ndim :])
 
 
-@op(nondiff="ids", linear="data", dtypes=dt.NUMERIC, samples=_samples)
+@op(pattern=MOVES, nondiff="ids", linear="data", dtypes=dt.NUMERIC, samples=_samples)
 def _segment_sum(xp, data, ids, *, count):
     """For each of `count` segments the sum of the rows of `data` that have its number in `ids`."""
     places = xp.segment_places(ids, count, "segment_sum")
@@ -82,7 +83,7 @@ def _spread_samples(r: np.random.Generator) -> list[Any]:
     return [([r.normal(size=shape), ids], {}) for *shape, ids in shapes]
 
 
-@op(nondiff="ids", linear="segments", samples=_spread_samples)
+@op(pattern=MOVES, nondiff="ids", linear="segments", samples=_spread_samples)
 def _segment_spread(xp, segments, ids):
     """For each id its row of `segments`, zeros for a negative one: the adjoint of `segment_sum`."""
     count = len(segments)
@@ -185,7 +186,7 @@ def _extreme_samples(r: np.random.Generator) -> list[Any]:
 
 @op(nondiff="ids", dtypes=dt.REAL, samples=_extreme_samples)
 def _segment_extreme(xp, data, ids, *, count, largest):
-    """For each segment the largest (smallest) of its rows; the limit of the dtype if it has none."""
+    """For each segment the largest (smallest) of its rows; without rows the limit of the dtype."""
     places = xp.segment_places(ids, count, "segment_max" if largest else "segment_min")
     rows = _rows(data, ids)
     dtype = dt.of_numpy(rows.dtype)
@@ -231,7 +232,7 @@ def _segment_size_batch(batched, ids, *, count, dtype):
 
 
 def _in_one(batched: Any, data: Tensor, ids: Tensor, count: int) -> list[Tensor]:
-    """A batch of arguments as arguments of one call: with ids of their own for each of the batch."""
+    """A batch of arguments as those of one call: with ids of their own for each of the batch."""
     data, ids = _both_batched(batched, data=data, ids=ids)
     return [data, _numbered(ids, count)]
 
@@ -354,7 +355,8 @@ def _sorted(data: Any, segment_ids: Any, op_name: str) -> tuple[Tensor, Tensor, 
     ids = _segment_ids(segment_ids, op_name)
     if not data.ndim or ids._array.shape != data._array.shape[:1]:
         raise ShapeError(
-            f"{op_name}: `segment_ids` must be a vector with an id for each row of `data`. Received: "
+            f"{op_name}: `segment_ids` must be a vector with an id for each row of `data`. "
+            "Received: "
             f"segment_ids.shape={tuple(ids.shape)}, data.shape={tuple(data.shape)}."
         )
     values = ids._array
@@ -447,7 +449,8 @@ def dynamic_partition(
     if which.size and not 0 <= which.min() <= which.max() < count:
         wrong = np.argwhere((which < 0) | (which >= count))[0]
         raise InvalidArgumentError(
-            f"dynamic_partition: partitions[{', '.join(map(str, wrong))}] = {which[tuple(wrong)]} is "
+            f"dynamic_partition: partitions[{', '.join(map(str, wrong))}] = {which[tuple(wrong)]} "
+            "is "
             f"not in [0, {count})."
         )
     flat = which.reshape(-1)
@@ -465,7 +468,8 @@ def _known(x: Tensor, op_name: str, argument: str) -> Any:
         raise DTypeError(f"{op_name}: `{argument}` must be integers, and are {x.dtype.name}.")
     if not isinstance(x._array, (np.ndarray, np.generic)):
         raise UnimplementedError(
-            f"{op_name}: `{argument}` are not known while the program is compiled, and the shape of "
+            f"{op_name}: `{argument}` are not known while the program is compiled, and the shape "
+            "of "
             "the result depends on them."
         )
     return np.asarray(x._array, np.intp)

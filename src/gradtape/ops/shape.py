@@ -10,6 +10,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.dtypes import as_dtype
 from ..core.errors import ShapeError
+from ..core.pattern import MOVES
 from ..core.shape import TensorShape
 from ..core.spec import Spec, broadcast_shapes
 from ..core.tensor import Tensor
@@ -17,7 +18,14 @@ from ._declare import op
 from ._static import resolved_shape, static_axis, static_ints, to_tensor
 
 
-@op(linear="x", samples=lambda r: [([r.normal(size=(2, 6))], {"shape": (3, 4)}), ([r.normal(size=())], {"shape": (1, 1)})])
+@op(
+    pattern=MOVES,
+    linear="x",
+    samples=lambda r: [
+        ([r.normal(size=(2, 6))], {"shape": (3, 4)}),
+        ([r.normal(size=())], {"shape": (1, 1)}),
+    ],
+)
 def _reshape(xp, x, *, shape):
     return xp.reshape(x, shape)
 
@@ -44,7 +52,14 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     return _reshape(x, shape=resolved_shape(shape, x._array.shape, "reshape"))
 
 
-@op(linear="x", samples=lambda r: [([r.normal(size=(2, 3, 4))], {"perm": (2, 0, 1)}), ([r.normal(size=(3, 2))], {"perm": (1, 0)})])
+@op(
+    pattern=MOVES,
+    linear="x",
+    samples=lambda r: [
+        ([r.normal(size=(2, 3, 4))], {"perm": (2, 0, 1)}),
+        ([r.normal(size=(3, 2))], {"perm": (1, 0)}),
+    ],
+)
 def _transpose(xp, x, *, perm):
     return xp.transpose(x, perm)
 
@@ -78,7 +93,14 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     return out
 
 
-@op(linear="x", samples=lambda r: [([r.normal(size=(3, 1))], {"shape": (2, 3, 4)}), ([r.normal(size=())], {"shape": (2,)})])
+@op(
+    pattern=MOVES,
+    linear="x",
+    samples=lambda r: [
+        ([r.normal(size=(3, 1))], {"shape": (2, 3, 4)}),
+        ([r.normal(size=())], {"shape": (2,)}),
+    ],
+)
 def _broadcast_to(xp, x, *, shape):
     return xp.broadcast_to(x, shape)
 
@@ -113,7 +135,14 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     return _broadcast_to(to_tensor(input, "broadcast_to"), shape=static_ints(shape, "broadcast_to", "shape"))
 
 
-@op(linear="x", samples=lambda r: [([r.normal(size=(2, 3, 4))], {"shape": (3, 1)}), ([r.normal(size=(2, 3))], {"shape": ()})])
+@op(
+    pattern=MOVES,
+    linear="x",
+    samples=lambda r: [
+        ([r.normal(size=(2, 3, 4))], {"shape": (3, 1)}),
+        ([r.normal(size=(2, 3))], {"shape": ()}),
+    ],
+)
 def unbroadcast(xp, x, *, shape):
     """`x` summed over the axes along which `shape` would be broadcast: the adjoint of `broadcast_to`."""
     new = x.ndim - len(shape)

@@ -11,6 +11,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.dtypes import as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError, UnimplementedError
+from ..core.pattern import MOVES, leading
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -38,6 +39,7 @@ def _frame_cases() -> list[Any]:
 
 
 @op(
+    pattern=MOVES,
     linear="x",
     samples=lambda r: [([r.normal(size=shape)], params) for shape, params in _frame_cases()],
 )
@@ -66,7 +68,7 @@ def _overlap_samples(r: np.random.Generator) -> list[Any]:
     return samples
 
 
-@op(linear="x", dtypes=dt.NUMERIC, samples=_overlap_samples)
+@op(pattern=MOVES, linear="x", dtypes=dt.NUMERIC, samples=_overlap_samples)
 def _overlap_add(xp, x, *, axis, step, size):
     """A signal of `size` elements along `axis`: the sum of the pieces, the adjoint of `frame`."""
     return xp.overlap_add(x, axis, step, size)
@@ -154,7 +156,7 @@ def _dct_samples(r: np.random.Generator) -> list[Any]:
     return [*plain, *scaled, ([r.normal(size=(2, 1))], {"type": 2, "norm": None})]
 
 
-@op(linear="x", dtypes=_REAL, samples=_dct_samples)
+@op(pattern=leading(1), linear="x", dtypes=_REAL, samples=_dct_samples)
 def _dct(xp, x, *, type, norm):
     return xp.dct(x, type, norm)
 

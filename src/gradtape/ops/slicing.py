@@ -12,6 +12,7 @@ from ..core import dtypes as dt
 from ..core.convert import as_tensor
 from ..core.dtypes import as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.pattern import MOVES
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -40,7 +41,7 @@ def _getitem_samples(r):
     ]
 
 
-@op(linear="x", samples=_getitem_samples)
+@op(pattern=MOVES, linear="x", samples=_getitem_samples)
 def _getitem(xp, x, *, key):
     """`x[key]` for a key of integers, slices, None and `...`: a view."""
     return xp.getitem(x, key)
@@ -57,6 +58,7 @@ def _getitem_batch(batched, x, *, key):
 
 
 @op(
+    pattern=MOVES,
     linear="updates",
     samples=lambda r: [
         ([np.asarray(x[params["key"]])], params | {"shape": x.shape})
@@ -89,7 +91,7 @@ def _select_samples(r):
     ]
 
 
-@op(nondiff="indices", samples=_select_samples)
+@op(pattern=MOVES, nondiff="indices", samples=_select_samples)
 def _select(xp, x, *indices, key, unique):
     """`x[key]`, the places in `key` that say TENSOR taken by `indices`; `unique`: none repeats."""
     return xp.getitem(x, _filled(key, indices))
@@ -126,7 +128,7 @@ def _select_adjoint_samples(r):
     return pairs
 
 
-@op(nondiff="indices", samples=_select_adjoint_samples)
+@op(pattern=MOVES, nondiff="indices", samples=_select_adjoint_samples)
 def _select_adjoint(xp, updates, *indices, key, unique, shape):
     """Zeros of `shape` with `updates` added at `[key]`: the adjoint of `select`."""
     return xp.index_add(shape, _filled(key, indices), updates, unique)
@@ -300,6 +302,7 @@ def strided_slice(
 
 
 @op(
+    pattern=MOVES,
     nondiff="value",
     samples=lambda r: [
         ([r.normal(size=(2, 3)), np.array(0.5)], {"paddings": ((1, 0), (0, 2))}),
@@ -325,6 +328,7 @@ def _pad_batch(batched, x, value, *, paddings):
 
 
 @op(
+    pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(3, 4))], {"paddings": ((1, 2), (3, 0)), "edge": 0}),
         ([r.normal(size=(3, 4))], {"paddings": ((1, 2), (3, 0)), "edge": 1}),
@@ -347,6 +351,7 @@ def _mirror_pad_batch(batched, x, *, paddings, edge):
 
 
 @op(
+    pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(6, 7))], {"paddings": ((1, 2), (3, 0)), "edge": 0}),
         ([r.normal(size=(6, 2))], {"paddings": ((2, 2), (0, 1)), "edge": 1}),
@@ -483,7 +488,8 @@ def one_hot(
     An index outside of [0, depth) gives `off_value` only. Nothing here has a gradient.
 
     >>> one_hot([0, 2], 3)
-    <tf.Tensor: shape=(2, 3), dtype=float32, numpy=array([[1., 0., 0.],
+    <tf.Tensor: shape=(2, 3), dtype=float32, numpy=
+    array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)>
     """
     places = to_tensor(indices, "one_hot")
@@ -539,6 +545,7 @@ def sequence_mask(
 
 
 @op(
+    pattern=MOVES,
     nondiff="seq_lengths",
     samples=lambda r: [
         ([r.normal(size=(2, 4)), np.array([3, 0])], {"seq_axis": 1, "batch_axis": 0}),

@@ -36,7 +36,9 @@ def _number(x: Tensor, value: float) -> Tensor:
     return Tensor(np.asarray(value, x._array.dtype))
 
 
-def _around(x: Tensor, centre: float, radius: float, coefficients: list[float], formula: Any) -> Any:
+def _around(
+    x: Tensor, centre: float, radius: float, coefficients: list[float], formula: Any
+) -> Any:
     """`formula(x)`, near `centre`, where it is 0 / 0, by its power series, lowest power first.
 
     A series, and not the value alone: so higher derivatives are right there, too.
@@ -172,7 +174,10 @@ def dawsn(xp, x):
 
 
 def _one_sample(low: float, high: float) -> Any:
-    return lambda r: [([r.uniform(low, high, size=(2, 3))], {}), ([r.uniform(low, high, size=())], {})]
+    return lambda r: [
+        ([r.uniform(low, high, size=(2, 3))], {}),
+        ([r.uniform(low, high, size=())], {}),
+    ]
 
 
 def _two_samples(r: np.random.Generator) -> list[Any]:
@@ -229,7 +234,9 @@ def igamma(xp, a, x):
 
     It is the distribution function of gamma variables of shape `a`. Both arguments have gradients.
     """
-    value = xp.where((x < 0) | (a <= 0), xp.asarray(np.nan, dtype=x.dtype), xp.special("gammainc", a, x))
+    value = xp.where(
+        (x < 0) | (a <= 0), xp.asarray(np.nan, dtype=x.dtype), xp.special("gammainc", a, x)
+    )
     return xp.where(x == 0, xp.asarray(0, dtype=x.dtype), value)
 
 
@@ -240,7 +247,7 @@ def igamma(xp, a, x):
     samples=_two_samples,
 )
 def igammac(xp, a, x):
-    """The regularised upper incomplete gamma function, `1 - igamma(a, x)` without loss of digits."""
+    """The regularised upper incomplete gamma function: `1 - igamma(a, x)`, all digits kept."""
     value = xp.special("gammaincc", a, x)
     return xp.where((x < 0) | (a <= 0), xp.asarray(np.nan, dtype=x.dtype), value)
 
@@ -300,7 +307,7 @@ def _per_density_series(xp: Any, a: Any, x: Any, order: int) -> Any:
 
 
 def _per_density_integral(xp: Any, a: Any, x: Any, order: int) -> Any:
-    """By Gauss' quadrature in log(t), from x down or up to where the density has dropped by exp(-40)."""
+    """By Gauss' quadrature in log(t), from x to where the density has dropped by exp(-40)."""
     derivatives = [_polygamma_of(xp, a, n) for n in range(max(order, 1))]
     below = xp.log(x) < derivatives[0]
     side = xp.where(below, -1, 1).astype(x.dtype)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes as dt
-from ..core.dtypes import as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.tensor import Tensor
 from . import _draws as draws
@@ -42,7 +41,8 @@ def algorithm_of(alg: Any, op: str) -> Algorithm:
         except (TypeError, ValueError):
             pass
     raise InvalidArgumentError(
-        f'{op}: `alg` must be "philox", "threefry", "auto_select" or a tf.random.Algorithm, not {alg!r}.'
+        f'{op}: `alg` must be "philox", "threefry", "auto_select" or a tf.random.Algorithm, not '
+        f"{alg!r}."
     )
 
 
@@ -115,7 +115,9 @@ def stateless_parameterized_truncated_normal(
     given = {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals}
     first = next((v for v in given.values() if isinstance(v, Tensor)), None)
     wanted = to_tensor(means, op).dtype if first is None else first.dtype
-    mean, stddev, low, high = (draws.parameter(v, draws.floating(wanted, op)) for v in given.values())
+    mean, stddev, low, high = (
+        draws.parameter(v, draws.floating(wanted, op)) for v in given.values()
+    )
     draws.fitting(dims, op, means=mean._array, stddevs=stddev._array)
     draws.fitting(dims, op, minvals=low._array, maxvals=high._array)
     if (np.asarray(low._array) >= np.asarray(high._array)).any():
@@ -140,7 +142,9 @@ def stateless_uniform(
     """
     op = "stateless_uniform"
     if maxval is None and minval is not None and draws.numeric(dtype, op).is_integer:
-        raise ValueError(f"{op}: an integer dtype needs `maxval`, or minval=None for its whole range.")
+        raise ValueError(
+            f"{op}: an integer dtype needs `maxval`, or minval=None for its whole range."
+        )
     return draws.float_or_integers(
         _random(seed, op, alg), _shape(shape, op), minval, maxval, dtype, op
     )
@@ -173,7 +177,7 @@ def stateless_gamma(
 def stateless_poisson(
     shape: Any, seed: Any, lam: Any, dtype: Any = dt.int32, name: str | None = None
 ) -> Tensor:
-    """Draws from the Poisson distribution of rates `lam`, which broadcast to `shape`. No gradient."""
+    """Draws from the Poisson distribution of rates `lam`, which broadcast to `shape`."""
     op = "stateless_poisson"
     wanted = draws.numeric(dtype, op)
     return draws.poissons(_random(seed, op), _shape(shape, op), lam, wanted, op)
@@ -219,7 +223,7 @@ def stateless_shuffle(
 
 
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
-    """`num` seeds from one, for draws that have nothing to do with each other: a [num, 2] tensor."""
+    """`num` seeds from one, for draws that are unrelated to each other: a [num, 2] tensor."""
     pair = _pair(seed, "split")
     count = static_int(num, "split", "num")
     random = _random(seed, "split", alg)
@@ -241,17 +245,23 @@ stateless_fold_in = fold_in
 
 
 def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
-    """Where `index` goes in a permutation of 0, ..., `max_index` that `seed` (3 integers) determines.
+    """Where `index` goes in a permutation of 0, ..., `max_index` that `seed`, a pair, determines.
 
     The permutation is never made: each index is enciphered by itself.
     """
-    return random_index_shuffle(index, seed, max_index)
+    pairs = np.asarray(to_tensor(seed, "index_shuffle")._array)
+    if pairs.ndim not in (1, 2) or pairs.shape[-1] != 2:
+        raise ShapeError(
+            f"index_shuffle: `seed` must have shape [2] or [n, 2], and has {list(pairs.shape)}."
+        )
+    third = np.zeros((*pairs.shape[:-1], 1), pairs.dtype)
+    return random_index_shuffle(index, np.concatenate([pairs, third], -1), max_index)
 
 
 def random_index_shuffle(
     index: Any, seed: Any, max_index: Any, rounds: int = 4, name: str | None = None
 ) -> Tensor:
-    """Where `index` goes in a permutation of 0, ..., `max_index`; see `index_shuffle`."""
+    """`index_shuffle` with a seed of three integers."""
     op = "index_shuffle"
     places, seeds, largest = (np.asarray(to_tensor(v, op)._array) for v in (index, seed, max_index))
     for array, name_ in ((places, "index"), (seeds, "seed"), (largest, "max_index")):
@@ -259,7 +269,8 @@ def random_index_shuffle(
             raise DTypeError(f"{op}: `{name_}` must be integers, and is {array.dtype.name}.")
     if seeds.ndim not in (1, 2) or seeds.shape[-1] != 3 or places.ndim > 1 or largest.ndim > 1:
         raise ShapeError(
-            f"{op}: `index` and `max_index` must be scalars or vectors, `seed` have shape [3] or [n, 3]. "
+            f"{op}: `index` and `max_index` must be scalars or vectors, `seed` have shape [3] or "
+            "[n, 3]. "
             f"Received: {places.shape}, {largest.shape} and {seeds.shape}."
         )
     try:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import dtypes as dt
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.pattern import MOVES
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
@@ -35,7 +36,7 @@ def _unfolded(r):
     return result
 
 
-@op(linear="x", samples=lambda r: _samples(r, "in"))
+@op(pattern=MOVES, linear="x", samples=lambda r: _samples(r, "in"))
 def _unfold(xp, x, *, axis, size, stride, dilation, low, count):
     """The elements of each window along `axis` in an axis of their own, the next one; 0 outside."""
     return xp.windows("unfold", x, axis=axis, **_window(size, stride, low, count, dilation))
@@ -52,7 +53,7 @@ def _unfold_batch(batched, x, *, axis, size, stride, dilation, low, count):
     return _unfold(x, axis=axis + 1, **_window(size, stride, low, count, dilation))
 
 
-@op(linear="y", dtypes=dt.NUMERIC, samples=_unfolded)
+@op(pattern=MOVES, linear="y", dtypes=dt.NUMERIC, samples=_unfolded)
 def _fold(xp, y, *, axis, length, size, stride, dilation, low, count):
     """The elements of windows added up where they lie in an axis of `length`."""
     window = _window(size, stride, low, count, dilation)

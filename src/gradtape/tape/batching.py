@@ -1,4 +1,4 @@
-"""A function of one element run once for a whole batch: vectorized_map, and cotangents by the batch.
+"""A function of one element, run once for a whole batch: vectorized_map, and jacobians.
 
 Inside a `Batch` a tensor that differs from element to element is a BatchedTensor. It shows the
 shape and dtype of one element; the values of all of them are a tensor with one axis more in
@@ -24,7 +24,7 @@ from ..core.cotangent import dense
 from ..core.dispatch import listeners, record, recorders
 from ..core.draws import batches
 from ..core.engine import register_engine
-from ..core.errors import Error, InvalidArgumentError, ShapeError, ValuesNeeded
+from ..core.errors import Error, InvalidArgumentError, ShapeError, UnimplementedError, ValuesNeeded
 from ..core.op import JointOp, Op
 from ..core.spec import Spec, spec_of
 from ..core.tensor import Tensor
@@ -37,7 +37,7 @@ from .scopes import get_logger
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """`fn` of each element along axis 0 of the tensors in `elems`, the results stacked along axis 0.
+    """`fn` of each element along axis 0 of the tensors in `elems`, the results stacked.
 
     `fn` runs once, for all elements together. A tensor in `elems` of length 1 goes to every
     element. A function that needs the values in Python (`if x > 0`, `float(x)`, a shape computed
@@ -54,7 +54,7 @@ def vectorized_map(
             pieces = [x[0] if len(x) == 1 != size else batch.of(x) for x in tensors]
             results = fn(nest.pack_sequence_as(elems, pieces))
             return nest.map_structure(lambda y: None if y is None else batch.joined(y), results)
-    except ValuesNeeded as needed:
+    except (ValuesNeeded, UnimplementedError) as needed:
         if not fallback_to_while_loop or size == 0:
             raise
         if warn:
@@ -67,7 +67,7 @@ def vectorized_map(
 
 
 def _common_size(tensors: list[Tensor]) -> int:
-    """The number of elements along axis 0: one for all tensors, save those with a single element."""
+    """The length along axis 0: one for all tensors, save those of length 1."""
     if not tensors:
         raise InvalidArgumentError("vectorized_map: `elems` holds no tensor.")
     for i, x in enumerate(tensors):
@@ -268,7 +268,8 @@ class BatchedTensor(Tensor):
         return innermost.run(op, inputs, params)
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, one of {self.batch.size} elements>"
+        what = f"shape={self.shape}, dtype={self.dtype.name}"
+        return f"<tf.Tensor: {what}, one of {self.batch.size} elements>"
 
     __str__ = __repr__
 
@@ -276,11 +277,11 @@ class BatchedTensor(Tensor):
         return self
 
     def __reduce__(self) -> NoReturn:
-        self._array.__array__()
+        _refuse_values("a tensor")
 
 
 class Element:
-    """In the place of an array: shape and dtype of one element of a batch, whose values are many."""
+    """In the place of an array: shape and dtype of one element of a batch, and no values."""
 
     __slots__ = ("dtype", "shape")
     __array_ufunc__ = None
@@ -329,7 +330,7 @@ register_engine(lambda kind: kind is Element, lambda: _refuse_values("a tensor")
 
 
 def apply_batched(op: Op, batched: set[str], tensors: list[Tensor], params: dict[str, Any]) -> Any:
-    """`op` applied to each element along axis 0 of the arguments named in `batched`, stacked along axis 0."""
+    """`op` of each element along axis 0 of the arguments named in `batched`, stacked."""
     if op.batch_rule is not None:
         result = op.batch_rule(batched, *tensors, **params)
         if result is not NotImplemented:

@@ -58,8 +58,8 @@ class EagerForms:
         elems: Structure,
         reverse: bool,
     ) -> tuple[Any, list[Any]]:
-        """`state, result = step(state, element)` along axis 0; the last state, the results by position."""
-        # One op gives all rows, and its gradient is one stack: x[i] would give n tensors of x's size.
+        """`state, result = step(state, element)` along axis 0; the last state, all results."""
+        # One op gives all rows, and its gradient is one stack; that of each x[i] has the size of x.
         columns = [unstack(x) for x in nest.flatten(elems)]
         rows = [nest.pack_sequence_as(elems, row) for row in zip(*columns, strict=True)]
         results = []
@@ -69,7 +69,8 @@ class EagerForms:
         return state, results[::-1] if reverse else results
 
 
-forms: ContextVar[EagerForms] = ContextVar("control flow", default=EagerForms())
+EAGER = EagerForms()
+forms: ContextVar[EagerForms] = ContextVar("control flow", default=EAGER)
 """The forms in which control flow runs."""
 
 
@@ -148,7 +149,7 @@ def switch_case(
     default: Callable[[], Any] | None = None,
     name: str = "switch_case",
 ) -> Any:
-    """What `branch_fns[branch_index]()` gives; for an index that there is none for, `default` or the last.
+    """What `branch_fns[branch_index]()` gives; `default()` or the last for any other index.
 
     `branch_fns` is a list of functions, or a dict or list of pairs from 0, 1, 2 ... to functions.
     """
@@ -206,7 +207,7 @@ def while_loop(
     against the values to begin with; the other arguments are TensorFlow's hints to itself. With
     back_prop=False the result is a constant to tapes.
 
-    >>> while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, 2 * y), (tf.constant(0), tf.constant(1.0)))[1]
+    >>> while_loop(lambda y: y < 10.0, lambda y: (2.0 * y,), (tf.constant(1.0),))[0]
     <tf.Tensor: shape=(), dtype=float32, numpy=16.0>
     """
     _callable(cond, "while_loop", "cond")
@@ -435,7 +436,7 @@ def _spec_of(x: Tensor) -> TensorSpec:
 
 
 def _fitting(result: Any, wanted: Any, op: str, remedy: str) -> Structure:
-    """What a function returned as tensors, if they are nested and typed as `wanted`, a nest of specs."""
+    """What a function returned as tensors, if they fit `wanted`, a nest of specs."""
     _same_nesting(wanted, result, op)
     return nest.map_structure(lambda spec, y: _fitting_tensor(spec, y, op, remedy), wanted, result)
 

@@ -276,6 +276,59 @@ class GradientTape:
         records = list(self._take_records())[::-1]
         return nest.pack(sources, iter(pull_examples(records, losses, keys)))
 
+    def sparse_jacobian(self, target: Any, source: Any, structure: Any = None) -> Any:
+        """The Jacobian of `target` by `source` as a SciPy csr_array: target.size rows, source.size columns.
+
+        The records tell which elements of the target may depend on which of the source. Rows that share
+        no column (or columns that share no row, where that is fewer groups) are computed together, all
+        groups in one batched pass: a banded Jacobian of any size takes as many directions as it is wide.
+
+        >>> x = tf.constant([1.0, 2.0, 3.0, 4.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x[1:] ** 2 - x[:-1]
+        >>> tape.sparse_jacobian(y, x).toarray()
+        array([[-1.,  4.,  0.,  0.],
+               [ 0., -1.,  6.,  0.],
+               [ 0.,  0., -1.,  8.]], dtype=float32)
+
+        Entries that could be nonzero are stored, whether they are or not. `structure`, if it is known
+        (from `jacobian_structure`, for an earlier point), spares finding it; what it leaves out must be
+        zero. The values are no tensors: to differentiate further, use `jacobian`. Complex and custom
+        gradients go by rows only. An unconnected source gives an empty array; float16 and bfloat16
+        give float32.
+        """
+        from . import sparse
+
+        tensor, key = _target_and_source(target, source, "sparse_jacobian")
+        if structure is not None:
+            structure = sparse.check_structure(structure, target, source)
+        self._begin_backward()
+        records = list(self._take_records())[::-1]
+        if structure is None:
+            structure = sparse.structure_of(records, tensor, target, source, key)
+        return sparse.jacobian_of(records, tensor, source, key, structure)
+
+    def jacobian_structure(self, target: Any, source: Any) -> Any:
+        """Which elements of `target` may depend on which of `source`: a boolean SciPy csr_array.
+
+        It misses no dependence, and may hold more than there are: an op that declares no pattern counts
+        as one whose every output depends on all of its inputs. The tape is not used up.
+
+        >>> x = tf.constant([1.0, 2.0, 3.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = tf.cumsum(x[:2]) * x[2]
+        >>> tape.jacobian_structure(y, x).toarray()
+        array([[ True,  True,  True],
+               [ True,  True,  True]])
+        """
+        from . import sparse
+
+        tensor, key = _target_and_source(target, source, "jacobian_structure")
+        self._require_unused()
+        return sparse.structure_of(list(self), tensor, target, source, key)
+
     def _rows_together(self, parallel_iterations: int | None, vectorised: bool, name: str) -> int | None:
         """How many rows of a Jacobian to compute at once; None for as many as fit."""
         if not vectorised:
@@ -297,6 +350,15 @@ class GradientTape:
 
     def _begin_backward(self) -> None:
         """Check that a gradient may be taken now, and stop recording if this is the only one."""
+        self._require_unused()
+        if self._recording:
+            if self._persistent:
+                _inside_persistent.log()
+            else:
+                self._pause()
+        self._used = not self._persistent
+
+    def _require_unused(self) -> None:
         if not self._entered:
             raise RuntimeError(
                 "This tape was never entered, so it holds nothing to differentiate: compute the target "
@@ -307,12 +369,6 @@ class GradientTape:
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or "
                 "jacobians). Use tf.GradientTape(persistent=True) to ask it several times."
             )
-        if self._recording:
-            if self._persistent:
-                _inside_persistent.log()
-            else:
-                self._pause()
-        self._used = not self._persistent
 
     def _take_records(self) -> Iterator[Any]:
         """The records, last first; a tape that is not persistent lets go of each as it is used."""
@@ -416,6 +472,17 @@ def _single_target(target: Any, name: str) -> Any:
     if tensor is not None:
         key_of(tensor)
     return tensor
+
+
+def _target_and_source(target: Any, source: Any, name: str) -> tuple[Any, int]:
+    """The tensor of the one target (None if it has no gradient), and the key of the one source."""
+    tensor = _single_target(target, name)
+    if not isinstance(source, (Tensor, Variable)):
+        raise TypeError(
+            f"{name}: `source` must be one tensor, and is a {type(source).__name__}: {source!r:.100}."
+        )
+    (key,) = _source_keys([source])
+    return tensor, key
 
 
 def _check_examples(target: Any, source: Any) -> None:

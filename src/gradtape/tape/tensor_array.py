@@ -18,7 +18,7 @@ _CLEARED = object()
 
 
 class TensorArray:
-    """A list of tensors of one dtype, filled and emptied in loops; what goes through keeps its gradient.
+    """A list of tensors of one dtype, filled and emptied in loops; gradients pass through it.
 
     >>> squares = tf.TensorArray(tf.float32, size=3)
     >>> for i in range(3):
@@ -162,7 +162,7 @@ class TensorArray:
         return self
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """Cut `value` along its first axis into pieces of `lengths`, one for each place. Returns the array."""
+        """Cut `value` along axis 0 into pieces of `lengths`, one for each place; the array."""
         value = self._tensor(value, "split")
         sizes = static_ints(lengths, "TensorArray.split", "lengths")
         if not value.ndim or sum(sizes) != len(value):

@@ -29,7 +29,7 @@ class TypeSpec:
 
     def is_subtype_of(self, other: Any) -> bool:
         """Whether every value that fits this fits `other`."""
-        return self == other
+        return bool(self == other)
 
     def most_specific_compatible_type(self, other: Any) -> TypeSpec:
         """The narrowest description that this and `other` both fit."""
@@ -38,7 +38,7 @@ class TypeSpec:
         raise ValueError(f"No type is common to {self} and {other}.")
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._parts() == other._parts()  # type: ignore[attr-defined]
+        return isinstance(other, type(self)) and bool(self._parts() == other._parts())
 
     def __hash__(self) -> int:
         return hash((type(self), self._parts()))
@@ -204,7 +204,7 @@ class TensorArraySpec(TypeSpec):
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:
-    """The description of a value: of a tensor, of anything that can become one, of IndexedSlices."""
+    """The description of a tensor, of what can become one, of IndexedSlices, of a TensorArray."""
     from .tensor_array import TensorArray
 
     if isinstance(value, (Tensor, Variable)):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import pkgutil
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes as dt
-from ..core.op import Op
+from ..core.op import Op, registry
 from ..core.spec import spec_of
 from ..core.tensor import Tensor
 from ..ops.creation import constant
@@ -20,6 +22,14 @@ from .gradcheck import check_gradients, random_like
 from .samples import samples_of
 
 _LOW_PRECISION = {np.dtype(np.float16): 2e-2, dt.bfloat16.numpy_dtype: 1e-1, np.dtype(np.float32): 1e-4}
+
+
+def all_ops() -> dict[str, Op]:
+    """Every op of gradtape by name, those of modules that are imported late included."""
+    package = import_module("gradtape.ops")
+    for module in pkgutil.iter_modules(package.__path__, "gradtape.ops."):
+        import_module(module.name)
+    return dict(sorted(registry.items()))
 
 
 def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:

@@ -1,0 +1,391 @@
+"""Sparse Jacobians: what depends on what is read from the records, and few passes give all entries.
+
+Three steps, each a section below. Structure: the chain rule once more, with boolean matrices for
+cotangents; what one op contributes is its declared pattern (core/pattern.py). Colours: rows that
+share no column, or columns that share no row, go together. Recovery: one batched pass with a seed
+for each colour, from which every entry can be read off, since no two of them meet. See
+docs/decisions/0007.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.backward import backward
+from ..core.cotangent import dense
+from ..core.dispatch import listeners
+from ..core.errors import ShapeError
+from ..core.op import JointOp, Op
+from ..core.pattern import MOVES, Shape
+from ..core.spec import Spec, spec_of
+from ..core.tensor import Tensor
+from .gradient_tape import GradientTape, key_of, zeros_of
+from .jacobian import pull_rows
+
+Matrix: TypeAlias = Any
+"""A scipy.sparse.csr_array. (SciPy has no types, and is imported on first use.)"""
+
+# Structure
+
+
+def structure_of(
+    records: list[Any], tensor: Tensor | None, target: Any, source: Any, key: int
+) -> Matrix:
+    """The boolean matrix of what may depend on what: rows for `target`, columns for `source`.
+
+    `tensor` is that of the target, None if no gradient passes it; `key` is that of the source.
+    """
+    from scipy.sparse import csr_array, eye_array
+
+    nothing = csr_array((_size(target), _size(source)), dtype=bool)
+    if tensor is None:
+        return nothing
+
+    # SciPy's product of boolean matrices is "or" of "and", its sum "or".
+    seed = Dependence(spec_of(tensor._array), csr_array(eye_array(_size(target), dtype=bool)))
+    followed = [(_Follower(op), *rest) for op, *rest in reversed(records)]
+    with _unheard():
+        (found,) = backward(followed, [(tensor._key, seed)], [key])
+    matrix: Matrix = nothing if found is None else found.matrix
+    matrix.sort_indices()
+    return matrix
+
+
+def _size(x: Any) -> int:
+    return math.prod(x.shape)
+
+
+class Dependence:
+    """In the place of a cotangent: which elements of the target depend on which of this tensor."""
+
+    def __init__(self, spec: Spec, matrix: Matrix) -> None:
+        self.spec = spec
+        self.matrix = matrix
+
+    def __add__(self, other: Dependence) -> Dependence:
+        return Dependence(self.spec, self.matrix + other.matrix)
+
+
+class _Follower:
+    """In the place of an op in a record: its rules pull a Dependence in place of a cotangent."""
+
+    passes_slices = True
+    fills_missing = False
+
+    def __init__(self, op: Op | JointOp) -> None:
+        self._op = op
+
+    @property
+    def pulls(self) -> _Follower:
+        return self
+
+    def __getitem__(self, position: int) -> Callable[[Any, Any, Any], Dependence | None]:
+        return partial(self._pull, position)
+
+    def _pull(self, position: int, g: Any, saved: Any, params: Any) -> Dependence | None:
+        op = self._op
+        several = g if type(g) is tuple else (g,)
+        specs = [
+            _spec(saved[-1][i]) if each is None else each.spec for i, each in enumerate(several)
+        ]
+
+        def pull(gs: Sequence[Tensor]) -> Any:
+            """The gradient rule of the op."""
+            if type(g) is not tuple:
+                return op.pulls[position](gs[0], saved, params)
+            used = [t if op.fills_missing or d else None for t, d in zip(gs, several, strict=True)]
+            return op.pulls[position](tuple(used), saved, params)
+
+        if op.pattern == MOVES:
+            moved = _moved(pull, [spec.shape for spec in specs])
+            if moved is not None:
+                return Dependence(Spec(moved.shape, specs[0].dtype), moved.apply(several, specs))
+        pulled = pull([Tensor(np.zeros(spec.shape, spec.dtype)) for spec in specs])
+        if pulled is None:
+            return None
+        own = spec_of(dense(pulled)._array)
+        parts = [
+            _through_axes(each.matrix, own.shape, each.spec.shape, pairs)
+            for each in several
+            if each is not None
+            for pairs in [_axis_pairs(op, position, own.shape, each.spec.shape, params)]
+        ]
+        return Dependence(own, sum(parts[1:], parts[0]))
+
+
+def _spec(kept: Any) -> Spec:
+    return kept if isinstance(kept, Spec) else spec_of(kept._array)
+
+
+def _axis_pairs(
+    op: Op | JointOp, position: int, x: Shape, out: Shape, params: Any
+) -> list[tuple[int, int]]:
+    """The axes (of an input, of an output) along which elements stay apart; none: all on all."""
+    if not callable(op.pattern):
+        return []
+    return [(i, j) for i, j in op.pattern(position, x, out, params) if x[i] == out[j]]
+
+
+def _through_axes(matrix: Matrix, x: Shape, out: Shape, pairs: list[tuple[int, int]]) -> Matrix:
+    """`matrix`, of an output, as that of an input: what agrees along all pairs depends."""
+    if x == out and sorted(pairs) == [(i, i) for i in range(len(x))]:
+        return matrix
+    sizes = [x[i] for i, _ in pairs]
+    count = math.prod(sizes)
+    of_out = _selection(_block_numbers(out, [j for _, j in pairs]), count)
+    of_x = _selection(_block_numbers(x, [i for i, _ in pairs]), count)
+    return matrix @ of_out @ of_x.T.tocsr()
+
+
+def _block_numbers(shape: Shape, axes: list[int]) -> Any:
+    """For each element of an array, the number (from 1) that its indices along `axes` make."""
+    numbers: Any = np.zeros(shape, np.int64)
+    for axis in axes:
+        along = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        numbers = numbers * shape[axis] + along
+    return numbers + 1
+
+
+def _selection(numbers: Any, count: int) -> Matrix:
+    """The boolean matrix with a row for each number n, True in column n - 1; for 0 nowhere."""
+    from scipy.sparse import csr_array
+
+    numbers = np.asarray(numbers, np.int64).reshape(-1)
+    (rows,) = np.nonzero(numbers)
+    entries = (np.ones(rows.size, bool), (rows, numbers[rows] - 1))
+    return csr_array(entries, shape=(numbers.size, count))
+
+
+class _Moved(NamedTuple):
+    """Where the elements of an input of shape `shape` go: the matrix, outputs by inputs."""
+
+    shape: Shape
+    matrix: Matrix
+
+    def apply(self, several: Sequence[Dependence | None], specs: list[Spec]) -> Matrix:
+        from scipy.sparse import csr_array, hstack
+
+        if len(several) == 1 and several[0] is not None:
+            return several[0].matrix @ self.matrix
+        rows = next(d.matrix.shape[0] for d in several if d is not None)
+        blocks = [
+            csr_array((rows, math.prod(s.shape)), dtype=bool) if d is None else d.matrix
+            for d, s in zip(several, specs, strict=True)
+        ]
+        return hstack(blocks, format="csr") @ self.matrix
+
+
+def _moved(pull: Callable[[Sequence[Tensor]], Any], shapes: list[Shape]) -> _Moved | None:
+    """Where an op that moves elements puts them, found by running its rule on numbers of places.
+
+    The rule is the transpose of a matrix of zeros and ones. Where no column has two ones, pulling
+    the numbers of the outputs (from 1; 0 is none) tells each input its output; where no row has
+    two, pushing the numbers of the inputs tells each output its input. Nothing is negative, so the
+    sums that count the ones cannot cancel. None if neither holds, or if an engine has no float64,
+    which counts exactly as far as any array is long.
+    """
+    sizes = [math.prod(shape) for shape in shapes]
+    total = sum(sizes)
+
+    def pulled(values: Any) -> Any:
+        return dense(pull(_cut(values, shapes)))._array
+
+    def pushed(values: Any) -> Any:
+        """The rule is linear: what it is the transpose of is its own gradient."""
+        gs = _cut(np.zeros(total), shapes)
+        with GradientTape() as tape:
+            tape.watch(gs)
+            x = dense(pull(gs))
+        found = tape.gradient(x, gs, Tensor(values), unconnected_gradients="zero")
+        return np.concatenate([np.asarray(dense(each)._array).reshape(-1) for each in found])
+
+    counts = pulled(np.ones(total))
+    if counts.dtype != np.float64:
+        return None
+    shape, size = counts.shape, math.prod(counts.shape)
+    if np.all(counts <= 1):
+        places = pulled(np.arange(1.0, total + 1))
+        return _Moved(shape, _selection(places, total).T.tocsr())
+    if np.all(pushed(np.ones(shape)) <= 1):
+        return _Moved(shape, _selection(pushed(np.arange(1.0, size + 1).reshape(shape)), size))
+    return None
+
+
+def _cut(values: Any, shapes: list[Shape]) -> list[Tensor]:
+    """The vector `values` as tensors of these shapes, one after the other."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+    parts = np.split(values, ends)
+    return [Tensor(part.reshape(shape)) for part, shape in zip(parts, shapes, strict=True)]
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """A block that no tape and no accumulator around it listens to."""
+    active = listeners()
+    kept = active[:]
+    active.clear()
+    try:
+        yield
+    finally:
+        active[:] = kept
+
+
+# Colours
+
+
+class Colouring(NamedTuple):
+    """A colour for each row, or for each column: those of one colour do not meet."""
+
+    by_rows: bool
+    colours: Any
+
+    @property
+    def count(self) -> int:
+        return int(self.colours.max()) + 1
+
+
+def colour(structure: Matrix, columns_too: bool = True) -> Colouring:
+    """The rows coloured, or the columns where they need fewer colours.
+
+    The rows with an entry in one column need a colour each, and the reverse: by these lower bounds
+    the side that promises less is tried first, and the other only if it can still do better.
+    """
+    bounds = {True: _longest(structure.T.tocsr()), False: _longest(structure)}
+    best: Colouring | None = None
+    for by_rows in sorted(bounds, key=lambda side: (bounds[side], not side)):
+        if (by_rows or columns_too) and (best is None or bounds[by_rows] < best.count):
+            oriented = structure if by_rows else structure.T.tocsr()
+            found = Colouring(by_rows, _colour_rows(oriented))
+            if best is None or (found.count, not by_rows) < (best.count, not best.by_rows):
+                best = found
+    assert best is not None
+    return best
+
+
+def _longest(matrix: Matrix) -> int:
+    """The largest number of entries in a row."""
+    return int(np.diff(matrix.indptr).max(initial=0))
+
+
+def _colour_rows(matrix: Matrix) -> Any:
+    """Greedy: each row, those that meet most others first, takes the first colour that is free.
+
+    For each column, the colours of the rows that have an entry there are the bits of one integer,
+    so the graph of which rows meet is never built.
+    """
+    rows, columns = matrix.shape
+    in_column = np.bincount(matrix.indices, minlength=columns)
+    if in_column.max(initial=0) == rows:
+        return np.arange(rows)
+    entries = np.repeat(np.arange(rows), np.diff(matrix.indptr))
+    meetings = np.bincount(entries, in_column[matrix.indices], minlength=rows)
+    colours = np.zeros(rows, np.int64)
+    used = [0] * columns
+    starts, indices = matrix.indptr.tolist(), matrix.indices.tolist()
+    for row in np.argsort(-meetings, kind="stable").tolist():
+        own = indices[starts[row] : starts[row + 1]]
+        taken = 0
+        for column in own:
+            taken |= used[column]
+        free = ~taken & (taken + 1)  # the lowest bit that is 0
+        for column in own:
+            used[column] |= free
+        colours[row] = free.bit_length() - 1
+    return colours
+
+
+# Recovery
+
+
+def jacobian_of(
+    records: list[Any], tensor: Tensor | None, source: Any, key: int, structure: Matrix
+) -> Matrix:
+    """The entries of the Jacobian in `structure`, from one pass with a seed for each colour."""
+    from scipy.sparse import csr_array
+
+    dtype = _scipy_dtype(source.dtype.numpy_dtype)
+    if tensor is None or not structure.nnz:
+        return csr_array(structure.shape, dtype=dtype)
+    colouring = colour(structure, columns_too=_can_push(records, tensor, source))
+    rows = np.repeat(np.arange(structure.shape[0]), np.diff(structure.indptr))
+    columns = structure.indices
+    with _unheard():
+        if colouring.by_rows:
+            values = _pulled(records, tensor, key, _seeds(colouring, tensor))
+            place = (colouring.colours[rows], columns)
+        else:
+            values = _pushed(records, tensor, key, _seeds(colouring, source))
+            place = (colouring.colours[columns], rows)
+    data = np.zeros(structure.nnz, dtype)
+    if values is not None:
+        data[:] = values[place]
+    return csr_array((data, columns, structure.indptr), shape=structure.shape)
+
+
+def _scipy_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """SciPy's sparse arrays have no 16-bit floats: those become float32."""
+    return dtype if dtype.kind in "fc" and dtype.itemsize > 2 else np.dtype(np.float32)
+
+
+def _can_push(records: list[Any], target: Tensor, source: Any) -> bool:
+    """Whether columns can be computed: rules of real numbers, which are linear, can be transposed.
+
+    A custom gradient may be any function of `g`. Complex cotangents are conjugates by convention,
+    so that a column would come out conjugated.
+    """
+    real = dtypes.COMPLEX.isdisjoint((target._array.dtype, source.dtype.numpy_dtype))
+    return real and not any(isinstance(record[0], JointOp) for record in records)
+
+
+def _seeds(colouring: Colouring, like: Any) -> Any:
+    """For each colour an array like `like`: 1 in the places of this colour, else 0."""
+    which = np.arange(colouring.count)[:, None] == colouring.colours
+    shape = (colouring.count, *tuple(like.shape))
+    return which.astype(like.dtype.numpy_dtype).reshape(shape)
+
+
+def _pulled(records: list[Any], target: Tensor, key: int, seeds: Any) -> Any:
+    """For each seed the vector-Jacobian product with it."""
+    (products,) = pull_rows(records, target, seeds, [key], None)
+    return None if products is None else np.asarray(products._array).reshape(len(seeds), -1)
+
+
+def _pushed(records: list[Any], target: Tensor, key: int, seeds: Any) -> Any:
+    """For each seed the Jacobian-vector product with it.
+
+    A tape holds what it takes to go backward. Going backward is linear in the cotangent, so a tape
+    around it, gone backward, goes forward.
+    """
+    with GradientTape() as tape:
+        g = zeros_of(target)
+        tape.watch(g)
+        (pulled,) = backward(reversed(records), [(target._key, g)], [key])
+        pulled = None if pulled is None else dense(pulled)
+    return None if pulled is None else _pulled([*tape], pulled, key_of(g), seeds)
+
+
+def check_structure(structure: Any, target: Any, source: Any) -> Matrix:
+    """`structure`, given by the user, as a boolean csr_array, or an error."""
+    from scipy.sparse import csr_array, issparse
+
+    shape = (_size(target), _size(source))
+    if not issparse(structure):
+        raise TypeError(
+            "sparse_jacobian: `structure` must be a SciPy sparse array, such as "
+            f"tape.jacobian_structure gives, and is a {type(structure).__name__}."
+        )
+    if structure.shape != shape:
+        raise ShapeError(
+            "sparse_jacobian: `structure` must have a row for each element of `target` and a "
+            f"column for each of `source`: shape {shape}. Received shape {structure.shape}."
+        )
+    given = csr_array(structure, dtype=bool)
+    given.sum_duplicates()
+    return given
