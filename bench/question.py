@@ -98,5 +98,6 @@ def find_questions() -> dict[str, Question]:
         module.name: importlib.import_module(f"{package.__name__}.{module.name}").question
         for package in (questions, gradbench)
         for module in pkgutil.iter_modules(package.__path__)
+        if not module.name.startswith("_")
     }
     return dict(sorted(found.items(), key=lambda item: not item[1].timed))

@@ -15,7 +15,6 @@ question = gradbench(
     "det",
     {
         "l=5, scalars": {"size": 5, "scalars": True},
-        "l=5, by levels": {"size": 5, "scalars": False},
         "l=7, by levels": {"size": 7, "scalars": False},
     },
     "l! products. scalars: the recursion on single numbers; by levels: all minors of a size at "

@@ -14,7 +14,7 @@ question = gradbench(
     "kmeans",
     {
         f"k={k} n={n} d={d}": {"k": k, "n": n, "d": d}
-        for k, n, d in ((10, 100, 8), (10, 1000, 8), (100, 10000, 8))
+        for k, n, d in ((10, 1000, 8), (100, 10000, 8))
     },
     "The gradient of the sum of squared distances to the nearest centroid over the diagonal of its "
     "Hessian, by one Hessian-vector product: gradtape and JAX forward over reverse, PyTorch and "
@@ -24,7 +24,8 @@ question = gradbench(
 
 def make_data(k: int, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    return rng.normal(size=(n, d)), rng.normal(size=(k, d))
+    points = rng.normal(size=(n, d))
+    return points, points[:k] + rng.normal(0, 0.1, (k, d))  # no cluster is empty
 
 
 def objective(xp: Any, points: Any, centroids: Any) -> Any:

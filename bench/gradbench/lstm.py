@@ -16,7 +16,7 @@ question = gradbench(
     "lstm",
     {
         f"l={layers} c={length}": {"layers": layers, "length": length}
-        for layers, length in ((2, 8), (2, 128))
+        for layers, length in ((2, 16), (2, 128))
     },
     "l layers over c steps of 14 values each: the gradient of the loss by all parameters. JAX: scan.",
 )

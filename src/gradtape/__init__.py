@@ -194,6 +194,7 @@ if TYPE_CHECKING:
     from .ops.debugging import assert_rank as assert_rank
     from .ops.decomposition import eig as eig
     from .ops.decomposition import eigvals as eigvals
+    from .ops.histogram import approx_top_k as approx_top_k
     from .ops.histogram import histogram_fixed_width as histogram_fixed_width
     from .ops.histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
     from .ops.initializers import constant_initializer as constant_initializer
@@ -257,7 +258,7 @@ _LATER = {
     "ops.cumulative": "cumsum",
     "ops.debugging": "Assert assert_equal assert_greater assert_less assert_rank",
     "ops.decomposition": "eig eigvals",
-    "ops.histogram": "histogram_fixed_width histogram_fixed_width_bins",
+    "ops.histogram": "approx_top_k histogram_fixed_width histogram_fixed_width_bins",
     "ops.initializers": (
         "constant_initializer ones_initializer random_normal_initializer "
         "random_uniform_initializer zeros_initializer"

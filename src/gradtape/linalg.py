@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from . import _linalg_experimental as experimental
 from ._later import later
 from .ops.contraction import einsum as einsum
 from .ops.contraction import matmul as matmul

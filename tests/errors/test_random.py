@@ -38,6 +38,9 @@ CALLS = {
     ),
     "random.categorical: each row of `logits` needs a class, its largest logit finite. NaN, or "
     "-Inf alone, are no distribution.": lambda tf: tf.random.categorical([[float("nan"), 1.0]], 3),
+    "random.categorical: `logits` must be floating, and are int32.": (
+        lambda tf: tf.random.categorical([[0, 1]], 3)
+    ),
     "set_seed: `seed` must be an integer, not 'a'.": lambda tf: tf.random.set_seed("a"),
     "random.normal: `seed` must be an integer, not 1.5.": lambda tf: tf.random.normal(
         [2], seed=1.5

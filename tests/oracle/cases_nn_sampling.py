@@ -44,20 +44,38 @@ def hits(tf):
     return tf.nn.compute_accidental_hits(LABELS, tf.constant(CANDIDATES, tf.int64), 2)
 
 
-# fmt: off
 CASES = [
-    *[case(f"{name}, remove_accidental_hits={remove}", sampled(name, remove_accidental_hits=remove),
-           normal(5, 3), normal(5), normal(2, 3), **({"linear": True} if remove else {}))
-      for name in ["nce_loss", "sampled_softmax_loss"] for remove in [False, True]],
+    *[
+        case(
+            f"{name}, remove_accidental_hits={remove}",
+            sampled(name, remove_accidental_hits=remove),
+            normal(5, 3),
+            normal(5),
+            normal(2, 3),
+            **({"linear": True} if remove else {}),
+        )
+        for name in ["nce_loss", "sampled_softmax_loss"]
+        for remove in [False, True]
+    ],
     case("isotonic_regression", isotonic(), distinct(2, 6)),
     case("isotonic_regression, increasing", isotonic(decreasing=False), normal(2, 6)),
     case("isotonic_regression, axis", isotonic(axis=0), distinct(4, 2)),
-    case("isotonic_regression at ties", isotonic(), given([[1.0, 3.0, 2.0, 2.0], [2.0, 2.0, 1.0, 5.0]]),
-         linear=True, order=1),
+    case(
+        "isotonic_regression at ties",
+        isotonic(),
+        given([[1.0, 3.0, 2.0, 2.0], [2.0, 2.0, 1.0, 5.0]]),
+        linear=True,
+        order=1,
+    ),
     case("isotonic_regression of integers", isotonic(), integers(-9, 9, 7)),
     case("ctc_loss", ctc([2, 3], [6, 5]), normal(6, 2, 5), dtypes=("float32",), order=1),
-    case("ctc_loss, blank last, batch first", ctc([2, 1], [6, 4], blank_index=-1,
-         logits_time_major=False), normal(2, 6, 5), dtypes=("float32",), order=1),
+    case(
+        "ctc_loss, blank last, batch first",
+        ctc([2, 1], [6, 4], blank_index=-1, logits_time_major=False),
+        normal(2, 6, 5),
+        dtypes=("float32",),
+        order=1,
+    ),
     case("collapse_repeated", collapse, integers(0, 3, 3, 6)),
     case("compute_accidental_hits", hits),
 ]

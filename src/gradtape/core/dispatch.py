@@ -253,11 +253,7 @@ def record(op: Op, inputs: Any, outputs: Any, params: dict[str, Any], to: Any = 
         keep = op.keep_for(positions) if positions else None
         if keep is None:
             continue
-        if op.variadic:
-            fixed = len(op.arguments) - 1
-            saved = keep(*inputs[:fixed], tuple(inputs[fixed:]), outputs)
-        else:
-            saved = keep(*inputs, outputs)
+        saved = keep(*(op.slots_of(inputs) if op.variadic else inputs), outputs)
         out_keys: Any
         if type(outputs) is tuple:
             out_keys = tuple([_track(out, tracked) for out in outputs])

@@ -248,6 +248,13 @@ class Op:
         *fixed, last = self.arguments
         return [*fixed, *(f"{last}[{i}]" for i in range(len(inputs) - len(fixed)))]
 
+    def slots_of(self, inputs: Any) -> tuple[Any, ...]:
+        """The inputs by argument: those of a variadic argument together, as a tuple."""
+        if not self.variadic:
+            return tuple(inputs)
+        fixed = len(self.arguments) - 1
+        return (*inputs[:fixed], tuple(inputs[fixed:]))
+
     def argument_at(self, position: int) -> str:
         """The name of the argument to which the input at `position` belongs."""
         return self.arguments[min(position, len(self.arguments) - 1)]
@@ -286,6 +293,9 @@ class JointOp:
 
     def keep_for(self, positions: tuple[int, ...]) -> Callable[..., tuple[Any, ...]]:
         return lambda inputs, outputs: (None, None)  # the rule keeps what it needs
+
+    def slots_of(self, inputs: Any) -> tuple[Any, ...]:
+        return (tuple(inputs),)
 
     def argument_at(self, position: int) -> str:
         return self.arguments[0]

@@ -15,7 +15,8 @@ def op(kernel: Callable[..., Any] | None = None, **properties: Any) -> Any:
     Properties: `nondiff` (names of arguments whose gradient has no meaning: None; or "all"), `zero`
     (arguments whose gradient is defined and zero), `dtypes` (that the op takes), `samples` (a function
     of a random generator giving the `(tensors, params)` pairs on which `check_op` tests the op),
-    `reference` (a function on NumPy arrays that must give the same).
+    `reference` (a function on NumPy arrays that must give the same), `pattern` (which outputs depend
+    on which inputs, for sparse Jacobians: see `core/pattern.py`; without it, all on all).
     """
     if kernel is None:
         return lambda function: op(function, **properties)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes as dt
+from ..core.dispatch import recorders
 from ..core.errors import DTypeError, ShapeError
 from ..core.spec import Spec, broadcast_shapes, same_dtype
 from ..core.tensor import Tensor
@@ -21,6 +22,11 @@ LAPACK = frozenset(map(np.dtype, "fdFD"))
 """The dtypes that LAPACK computes in, and TensorFlow takes."""
 
 _FLOAT16 = np.dtype(np.float16)
+
+
+def may_be_recorded(x: Tensor) -> bool:
+    """Whether a tape may be recording what is done with `x`, and want its gradient."""
+    return x._key is not None and bool(recorders())
 
 
 def lined_up(batched: set[str], **named: Tensor) -> list[Tensor]:

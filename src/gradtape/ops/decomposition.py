@@ -21,6 +21,7 @@ from ._matrices import (
     in_float32,
     matmul_adjoint,
     matrix_spec,
+    may_be_recorded,
     square_spec,
     to_matrix,
 )
@@ -282,6 +283,8 @@ def _svd_vjp(g, out, *, full_matrices):
             )
         u, g_u = _thin(u, g_u, rank)
         v, g_v = _thin(v, g_v, rank)
+    if g_u is None and g_v is None:
+        return matmul_adjoint(_scaled(u, columns=cast(g_values, u.dtype)), v)
     s = cast(values, u.dtype)
     inverse = _safe_reciprocal(s)
     gaps = _gaps(s * s)
@@ -373,7 +376,10 @@ def svd(
     of vectors whose singular values coincide is not defined, and leaves out the infinite part.
     """
     x = to_tensor(tensor, "svd")
-    return _svd(x, full_matrices=bool(full_matrices)) if compute_uv else _svdvals(x)
+    if compute_uv:
+        return _svd(x, full_matrices=bool(full_matrices))
+    # The gradient needs the vectors: better found now than by a second decomposition.
+    return _svd(x, full_matrices=False)[0] if may_be_recorded(x) else _svdvals(x)
 
 
 # Eigenvalues of Hermitian matrices
@@ -396,10 +402,12 @@ def _eigh(xp, tensor):
 @_eigh.vjp("tensor")
 def _eigh_vjp(g, out):
     (values, vectors), (g_values, g_vectors) = out, g
-    middle = None if g_values is None else diag(g_values)
-    if g_vectors is not None:
-        middle = _plus(middle, _gaps(values) * adjoint_matmul(vectors, g_vectors))
-    full = matmul(vectors, matmul_adjoint(middle, vectors))
+    if g_vectors is None:
+        left = _scaled(vectors, columns=g_values)
+    else:
+        middle = _gaps(values) * adjoint_matmul(vectors, g_vectors)
+        left = matmul(vectors, middle if g_values is None else middle + diag(g_values))
+    full = matmul_adjoint(left, vectors)
     return half_lower(full + adjoint(full))  # only the lower triangle was read
 
 
@@ -452,7 +460,8 @@ def _eigvalsh_spec(tensor):
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
     """Eigenvalues, smallest first, of symmetric or Hermitian matrices; see `eigh`."""
-    return _eigvalsh(to_tensor(tensor, "eigvalsh"))
+    x = to_tensor(tensor, "eigvalsh")
+    return _eigh(x)[0] if may_be_recorded(x) else _eigvalsh(x)
 
 
 def eigh_tridiagonal(
@@ -494,7 +503,7 @@ def eigh_tridiagonal(
 
     def run(a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
         if eigvals_only:
-            values, vectors = _eigvalsh(tridiagonal(a, b)), None
+            values, vectors = eigvalsh(tridiagonal(a, b)), None
         else:
             values, vectors = _eigh(tridiagonal(a, b))
         return _selected(real(values), vectors, select, select_range)
@@ -617,4 +626,5 @@ def _eigvals_spec(tensor):
 
 def eigvals(tensor: Any, name: str | None = None) -> Tensor:
     """Eigenvalues of square matrices, complex, in no particular order."""
-    return _eigvals(to_tensor(tensor, "eigvals"))
+    x = to_tensor(tensor, "eigvals")
+    return _eig(x)[0] if may_be_recorded(x) else _eigvals(x)

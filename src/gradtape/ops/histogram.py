@@ -297,6 +297,20 @@ def approx_min_k(
     return ApproxTopK(-values, indices)
 
 
+def approx_top_k(
+    input: Any,
+    k: Any,
+    reduction_dimension: Any = -1,
+    recall_target: float = 0.95,
+    is_max_k: bool = True,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> ApproxTopK:
+    """`approx_max_k` or, without `is_max_k`, `approx_min_k`."""
+    return (approx_max_k if is_max_k else approx_min_k)(input, k, reduction_dimension)
+
+
 def _top_along(x: Tensor, k: Any, dimension: Any, op_name: str) -> ApproxTopK:
     if not x.ndim:
         raise ShapeError(f"{op_name}: `operand` is a scalar; it needs at least one axis.")

@@ -20,6 +20,7 @@ from ._matrices import (
     in_float32,
     lined_up,
     matmul_adjoint,
+    may_be_recorded,
     square_spec,
     system_spec,
 )
@@ -262,7 +263,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     itself symmetric. A matrix that is not positive definite gives NaN.
     """
     x = to_tensor(input, "cholesky")
-    if x._key is None or x.ndim < 2 or x._array.shape[-1] != x._array.shape[-2]:
+    if not may_be_recorded(x) or x.ndim < 2 or x._array.shape[-1] != x._array.shape[-2]:
         return _cholesky(x)
     # The value of `x`, with the derivative of its symmetric part.
     symmetric = (x + adjoint_of(x)) * 0.5

@@ -244,9 +244,9 @@ def ctc_loss(
     """The CTC loss of each sequence: -log of the probability of all paths that spell its labels.
 
     `labels` is a matrix [batch, labels], of which `label_length` count; `logits` are
-    [frames, batch, classes], or [batch, frames, classes] without `logits_time_major`. The blank is class 0 unless
-    `blank_index` says otherwise (negative: from the end). Where the frames do not suffice for the
-    labels, the loss is about 700, for log(0). (`unique` has no use here.)
+    [frames, batch, classes], or [batch, frames, classes] without `logits_time_major`. The blank is
+    class 0 unless `blank_index` says otherwise (negative: from the end). Where the frames do not
+    suffice for the labels, the loss is about 700, for log(0). (`unique` has no use here.)
     """
     op_name = "ctc_loss"
     x = to_tensor(logits, op_name)

@@ -61,8 +61,8 @@ def set_seed(seed: Any) -> None:
 def generator_for(seed: Any = None, op: str = "", per_element: bool = False) -> np.random.Generator:
     """Where an op draws from: the common sequence, or the one of this op and its `seed`.
 
-    Inside vectorized_map each element has its own draws: an op that does not draw `per_element` for all
-    of them at once refuses, and the function runs in a loop.
+    Inside vectorized_map each element has its own draws: an op that does not draw `per_element`
+    for all of them at once refuses, and the function runs in a loop.
     """
     if not per_element:
         refuse_batches(op or "random")

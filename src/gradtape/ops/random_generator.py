@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
@@ -153,12 +154,11 @@ class Generator:
         of numbers to itself, however many a draw by rejection takes.
         """
         dims = static_ints(shape, op, "shape")
-        counter = [0, 0, *(int(w) % _WORDS for w in self._state[:-1])]
+        counter = [0, 0, *self._state[:-1].tolist()]
         counter += [0] * (4 - len(counter))
-        key = [int(self._state[-1]) % _WORDS, self._algorithm.value]
-        bits = np.random.Philox(counter=np.array(counter, np.uint64), key=np.array(key, np.uint64))
-        self.skip(int(np.prod(dims, dtype=np.int64)))
-        return np.random.Generator(bits), dims
+        random = draws.philox([int(self._state[-1]), self._algorithm.value], counter)
+        self.skip(math.prod(dims))
+        return random, dims
 
     def normal(
         self,

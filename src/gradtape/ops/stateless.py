@@ -58,8 +58,7 @@ def _pair(seed: Any, op: str) -> Any:
 def _random(seed: Any, op: str, alg: Any = None) -> np.random.Generator:
     if alg is not None:
         algorithm_of(alg, op)
-    key = [int(s) % 2**64 for s in _pair(seed, op)]
-    return np.random.Generator(np.random.Philox(key=np.array(key, np.uint64)))
+    return draws.philox(_pair(seed, op).tolist())
 
 
 def _shape(shape: Any, op: str) -> tuple[int, ...]:

@@ -70,9 +70,7 @@ class Ledger:
         keep = op.keep_for(positions)
         if keep is None:
             return
-        fixed = len(op.arguments) - op.variadic
-        slots = (*inputs[:fixed], tuple(inputs[fixed:])) if op.variadic else inputs
-        saved = keep(*slots, outputs)
+        saved = keep(*op.slots_of(inputs), outputs)
         several = type(outputs) is tuple
         if several and saved[-1] is None:
             saved = (*saved[:-1], spec_like(outputs))

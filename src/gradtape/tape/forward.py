@@ -156,8 +156,8 @@ def _transposed_rule(
     several = type(outputs) is tuple
     results = outputs if several else (outputs,)
     gs = [zeros_of(y) for y in results if _inexact(y)]
-    fixed = len(op.arguments) - op.variadic
-    saved = (*inputs[:fixed], *((tuple(inputs[fixed:]),) if op.variadic else ()), outputs)
+    keep = op.keep_for((position,))
+    saved = () if keep is None else keep(*op.slots_of(inputs), outputs)
     with GradientTape() as tape:
         tape.watch(gs)
         given = iter(gs)

@@ -42,14 +42,14 @@ def structure_of(
 
     `tensor` is that of the target, None if no gradient passes it; `key` is that of the source.
     """
-    from scipy.sparse import csr_array, eye_array
+    from scipy.sparse import csr_array
 
     nothing = csr_array((_size(target), _size(source)), dtype=bool)
     if tensor is None:
         return nothing
-
     # SciPy's product of boolean matrices is "or" of "and", its sum "or".
-    seed = Dependence(spec_of(tensor._array), csr_array(eye_array(_size(target), dtype=bool)))
+    size = _size(target)
+    seed = Dependence(spec_of(tensor._array), _selection(np.arange(1, size + 1), size))
     followed = [(_Follower(op), *rest) for op, *rest in reversed(records)]
     with _unheard():
         (found,) = backward(followed, [(tensor._key, seed)], [key])
@@ -91,6 +91,8 @@ class _Follower:
 
     def _pull(self, position: int, g: Any, saved: Any, params: Any) -> Dependence | None:
         op = self._op
+        if op.argument_at(position) in op.nondiff:
+            return None
         several = g if type(g) is tuple else (g,)
         specs = [
             _spec(saved[-1][i]) if each is None else each.spec for i, each in enumerate(several)
@@ -158,9 +160,10 @@ def _selection(numbers: Any, count: int) -> Matrix:
     from scipy.sparse import csr_array
 
     numbers = np.asarray(numbers, np.int64).reshape(-1)
-    (rows,) = np.nonzero(numbers)
-    entries = (np.ones(rows.size, bool), (rows, numbers[rows] - 1))
-    return csr_array(entries, shape=(numbers.size, count))
+    there = numbers > 0
+    columns = numbers[there] - 1
+    starts = np.concatenate([[0], np.cumsum(there)])
+    return csr_array((np.ones(columns.size, bool), columns, starts), shape=(numbers.size, count))
 
 
 class _Moved(NamedTuple):
@@ -247,7 +250,7 @@ class Colouring(NamedTuple):
     colours: Any
 
     @property
-    def count(self) -> int:
+    def passes(self) -> int:
         return int(self.colours.max()) + 1
 
 
@@ -260,10 +263,10 @@ def colour(structure: Matrix, columns_too: bool = True) -> Colouring:
     bounds = {True: _longest(structure.T.tocsr()), False: _longest(structure)}
     best: Colouring | None = None
     for by_rows in sorted(bounds, key=lambda side: (bounds[side], not side)):
-        if (by_rows or columns_too) and (best is None or bounds[by_rows] < best.count):
+        if (by_rows or columns_too) and (best is None or bounds[by_rows] < best.passes):
             oriented = structure if by_rows else structure.T.tocsr()
             found = Colouring(by_rows, _colour_rows(oriented))
-            if best is None or (found.count, not by_rows) < (best.count, not best.by_rows):
+            if best is None or (found.passes, not by_rows) < (best.passes, not best.by_rows):
                 best = found
     assert best is not None
     return best
@@ -346,8 +349,8 @@ def _can_push(records: list[Any], target: Tensor, source: Any) -> bool:
 
 def _seeds(colouring: Colouring, like: Any) -> Any:
     """For each colour an array like `like`: 1 in the places of this colour, else 0."""
-    which = np.arange(colouring.count)[:, None] == colouring.colours
-    shape = (colouring.count, *tuple(like.shape))
+    which = np.arange(colouring.passes)[:, None] == colouring.colours
+    shape = (colouring.passes, *tuple(like.shape))
     return which.astype(like.dtype.numpy_dtype).reshape(shape)
 
 
@@ -386,6 +389,6 @@ def check_structure(structure: Any, target: Any, source: Any) -> Matrix:
             "sparse_jacobian: `structure` must have a row for each element of `target` and a "
             f"column for each of `source`: shape {shape}. Received shape {structure.shape}."
         )
-    given = csr_array(structure, dtype=bool)
+    given = csr_array(structure, dtype=bool, copy=True)  # the result takes its arrays over
     given.sum_duplicates()
     return given
