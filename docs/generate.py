@@ -1,7 +1,7 @@
 """Write the pages that are read off the code: docs/ops.md and docs/differences.md.
 
-    python docs/generate.py            # after a change of the ops or of tests/oracle
-    python docs/generate.py --check    # fails if a page is not what would be written (a test does this)
+python docs/generate.py            # after a change of the ops or of tests/oracle
+python docs/generate.py --check    # fails if a page is not what would be written (a test does this)
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def row(op: Op) -> str:
 
 def forward(op: Op) -> str:
     ways = {
-        "linear" if a in op.linear else "partial" if a in op.diagonal else "transpose" for a in op.rules
+        "linear" if a in op.linear else "partial" if a in op.diagonal else "transpose"
+        for a in op.rules
     }
     return ", ".join(sorted(ways))
 
@@ -90,7 +91,9 @@ def differences_page() -> str:
     from oracle import cases
 
     rows = [
-        f"| {case.name} | {order(case.agrees)} | {case.differs} |" for case in cases.table() if case.differs
+        f"| {case.name} | {order(case.agrees)} | {case.differs} |"
+        for case in cases.table()
+        if case.differs
     ]
     return "\n".join(
         [

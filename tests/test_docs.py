@@ -15,7 +15,9 @@ ROOT = Path(__file__).parent.parent
 MODULES = [
     module.name
     for package in ("core", "ops", "tape", "testing")
-    for module in pkgutil.iter_modules([str(ROOT / "src/gradtape" / package)], f"gradtape.{package}.")
+    for module in pkgutil.iter_modules(
+        [str(ROOT / "src/gradtape" / package)], f"gradtape.{package}."
+    )
 ]
 
 

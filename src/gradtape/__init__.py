@@ -185,7 +185,9 @@ if TYPE_CHECKING:
     from .ops.conversion import bitcast as bitcast
     from .ops.conversion import get_static_value as get_static_value
     from .ops.conversion import guarantee_const as guarantee_const
-    from .ops.conversion import register_tensor_conversion_function as register_tensor_conversion_function
+    from .ops.conversion import (
+        register_tensor_conversion_function as register_tensor_conversion_function,
+    )
     from .ops.cumulative import cumsum as cumsum
     from .ops.debugging import Assert as Assert
     from .ops.debugging import assert_equal as assert_equal
@@ -246,14 +248,10 @@ if TYPE_CHECKING:
 newaxis = None
 
 _LATER = {
-    "": (
-        "autodiff bitwise compat debugging experimental image linalg random signal "
-        "testing"
-    ),
+    "": ("autodiff bitwise compat debugging experimental image linalg random signal testing"),
     "ops.bookkeeping": "group inside_function is_symbolic_tensor no_op timestamp tuple",
     "ops.conversion": (
-        "as_string bitcast get_static_value guarantee_const "
-        "register_tensor_conversion_function"
+        "as_string bitcast get_static_value guarantee_const register_tensor_conversion_function"
     ),
     "ops.cumulative": "cumsum",
     "ops.debugging": "Assert assert_equal assert_greater assert_less assert_rank",

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from ._later import later
 
-
 if TYPE_CHECKING:
     from .ops.image import central_crop as central_crop
     from .ops.image import crop_to_bounding_box as crop_to_bounding_box
@@ -50,7 +49,9 @@ if TYPE_CHECKING:
     from .ops.image_random import stateless_random_brightness as stateless_random_brightness
     from .ops.image_random import stateless_random_contrast as stateless_random_contrast
     from .ops.image_random import stateless_random_crop as stateless_random_crop
-    from .ops.image_random import stateless_random_flip_left_right as stateless_random_flip_left_right
+    from .ops.image_random import (
+        stateless_random_flip_left_right as stateless_random_flip_left_right,
+    )
     from .ops.image_random import stateless_random_flip_up_down as stateless_random_flip_up_down
     from .ops.image_random import stateless_random_hue as stateless_random_hue
     from .ops.image_random import stateless_random_saturation as stateless_random_saturation

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from . import _linalg_experimental as experimental
 from ._later import later
 from .ops.contraction import einsum as einsum
 from .ops.contraction import matmul as matmul
@@ -54,15 +53,27 @@ if TYPE_CHECKING:
     from .ops.linear_operator_combined import LinearOperatorComposition as LinearOperatorComposition
     from .ops.linear_operator_combined import LinearOperatorInversion as LinearOperatorInversion
     from .ops.linear_operator_combined import LinearOperatorKronecker as LinearOperatorKronecker
-    from .ops.linear_operator_combined import LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate
+    from .ops.linear_operator_combined import (
+        LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate,
+    )
     from .ops.linear_operator_identity import LinearOperatorIdentity as LinearOperatorIdentity
-    from .ops.linear_operator_identity import LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
+    from .ops.linear_operator_identity import (
+        LinearOperatorScaledIdentity as LinearOperatorScaledIdentity,
+    )
     from .ops.linear_operator_identity import LinearOperatorZeros as LinearOperatorZeros
     from .ops.linear_operator_structured import LinearOperatorCirculant as LinearOperatorCirculant
-    from .ops.linear_operator_structured import LinearOperatorCirculant2D as LinearOperatorCirculant2D
-    from .ops.linear_operator_structured import LinearOperatorCirculant3D as LinearOperatorCirculant3D
-    from .ops.linear_operator_structured import LinearOperatorHouseholder as LinearOperatorHouseholder
-    from .ops.linear_operator_structured import LinearOperatorPermutation as LinearOperatorPermutation
+    from .ops.linear_operator_structured import (
+        LinearOperatorCirculant2D as LinearOperatorCirculant2D,
+    )
+    from .ops.linear_operator_structured import (
+        LinearOperatorCirculant3D as LinearOperatorCirculant3D,
+    )
+    from .ops.linear_operator_structured import (
+        LinearOperatorHouseholder as LinearOperatorHouseholder,
+    )
+    from .ops.linear_operator_structured import (
+        LinearOperatorPermutation as LinearOperatorPermutation,
+    )
     from .ops.linear_operator_structured import LinearOperatorToeplitz as LinearOperatorToeplitz
     from .ops.linear_operator_structured import LinearOperatorTridiag as LinearOperatorTridiag
     from .ops.linear_systems import cholesky as cholesky
@@ -85,8 +96,7 @@ _LATER = {
     ),
     "ops.linalg": "cross expm logm lstsq matrix_rank normalize pinv sqrtm",
     "ops.linear_operator": (
-        "LinearOperator LinearOperatorDiag LinearOperatorFullMatrix "
-        "LinearOperatorLowerTriangular"
+        "LinearOperator LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorLowerTriangular"
     ),
     "ops.linear_operator_combined": (
         "LinearOperatorAdjoint LinearOperatorBlockDiag LinearOperatorComposition "

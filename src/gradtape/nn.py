@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from . import _nn_experimental as experimental
 from ._later import later
 from .ops.activation import crelu as crelu
 from .ops.activation import elu as elu
@@ -23,7 +22,9 @@ from .ops.loss import scale_regularization_loss as scale_regularization_loss
 from .ops.loss import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from .ops.loss import softmax as softmax
 from .ops.loss import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
-from .ops.loss import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
+from .ops.loss import (
+    sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
+)
 from .ops.loss import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
 from .ops.nn import batch_normalization as batch_normalization
 from .ops.nn import bias_add as bias_add
@@ -40,7 +41,9 @@ from .ops.trigonometric import tanh as tanh
 if TYPE_CHECKING:
     from .ops.convolution import atrous_conv2d as atrous_conv2d
     from .ops.convolution import atrous_conv2d_transpose as atrous_conv2d_transpose
-    from .ops.convolution import batch_norm_with_global_normalization as batch_norm_with_global_normalization
+    from .ops.convolution import (
+        batch_norm_with_global_normalization as batch_norm_with_global_normalization,
+    )
     from .ops.convolution import conv1d as conv1d
     from .ops.convolution import conv1d_transpose as conv1d_transpose
     from .ops.convolution import conv2d as conv2d

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from ._later import later
 
-
 if TYPE_CHECKING:
     from .ops.fft import fft as fft
     from .ops.fft import fft2d as fft2d
@@ -52,8 +51,7 @@ _LATER = {
         "stft"
     ),
     "ops.signal_windows": (
-        "hamming_window hann_window kaiser_bessel_derived_window kaiser_window "
-        "vorbis_window"
+        "hamming_window hann_window kaiser_bessel_derived_window kaiser_window vorbis_window"
     ),
 }
 __getattr__, __dir__ = later(__name__, globals(), _LATER)

@@ -36,7 +36,12 @@ def test_a_dict_keeps_its_order():
 
 @pytest.mark.parametrize(
     "first, second, kind",
-    [([1], [1, 2], ValueError), ([1], (1,), TypeError), ({"a": 1}, {"b": 1}, ValueError), ([1], 1, ValueError)],
+    [
+        ([1], [1, 2], ValueError),
+        ([1], (1,), TypeError),
+        ({"a": 1}, {"b": 1}, ValueError),
+        ([1], 1, ValueError),
+    ],
 )
 def test_other_structures_are_refused(first, second, kind):
     with pytest.raises(kind):

@@ -3,7 +3,9 @@
 from importlib import import_module
 from pathlib import Path
 
-TOPICS = sorted(path.stem.removeprefix("cases_") for path in Path(__file__).parent.glob("cases_*.py"))
+TOPICS = sorted(
+    path.stem.removeprefix("cases_") for path in Path(__file__).parent.glob("cases_*.py")
+)
 
 
 def topic(name, seed=0):

@@ -31,7 +31,10 @@ def live(tmp_path_factory):
     print(f"GRADTAPE_ORACLE_SEED={SEED}")
     path = tmp_path_factory.mktemp("oracle") / "live.npz"
     done = subprocess.run(
-        [python, record.__file__, "--live", str(path), str(SEED)], capture_output=True, text=True, timeout=600
+        [python, record.__file__, "--live", str(path), str(SEED)],
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return differential.load(path)

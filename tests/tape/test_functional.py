@@ -17,7 +17,9 @@ SECOND = -np.sin(X) * X**2 + 4 * X * np.cos(X) + 2 * np.sin(X)
 
 
 def close(found, expected):
-    np.testing.assert_allclose(tf.convert_to_tensor(found).numpy(), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(
+        tf.convert_to_tensor(found).numpy(), expected, rtol=1e-10, atol=1e-12
+    )
 
 
 def test_grad_and_value():

@@ -41,7 +41,9 @@ def test_less_is_held_and_some_is_computed_again():
     _, tight = run(free.peak // 2)
     assert free.recomputed == 0
     assert tight.recomputed > 0
-    assert tight.peak <= free.peak // 2 + 32 * 16 * 4  # what one op adds before something is dropped
+    assert (
+        tight.peak <= free.peak // 2 + 32 * 16 * 4
+    )  # what one op adds before something is dropped
 
 
 def test_everything_is_let_go_of_after_the_gradient():
@@ -94,7 +96,9 @@ def test_custom_gradients_and_views_pass():
         tape.watch(x)
         y = tf.reduce_sum(tf.square(tf.transpose(doubled(tf.exp(x)))[0]))
     e = np.exp(x.numpy())
-    np.testing.assert_allclose(tape.gradient(y, x), [[8 * e[0, 0] ** 2, 0], [8 * e[1, 0] ** 2, 0]], rtol=1e-6)
+    np.testing.assert_allclose(
+        tape.gradient(y, x), [[8 * e[0, 0] ** 2, 0], [8 * e[1, 0] ** 2, 0]], rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize(

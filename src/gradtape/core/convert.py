@@ -169,7 +169,9 @@ def _strings(value: Any, kinds: set[type], wanted: DType | None, op: str) -> Any
     if not kinds <= {str, bytes}:
         raise ValueError(f"{op}: a list cannot mix strings with numbers: {value!r:.200}.")
     if wanted is not None and wanted is not dtypes.string:
-        raise DTypeError(f"{op}: expected values of {wanted.name}, but received a string: {value!r:.100}.")
+        raise DTypeError(
+            f"{op}: expected values of {wanted.name}, but received a string: {value!r:.100}."
+        )
     return _encode(np.array(value, dtype=object))
 
 

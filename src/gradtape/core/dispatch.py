@@ -74,7 +74,7 @@ if getattr(sys.flags, "thread_inherit_context", False):
     # Python 3.14 without the GIL hands the context on to new threads; tapes must not go with it.
     _local = threading.local()
 
-    def listeners() -> list[Any]:  # noqa: F811
+    def listeners() -> list[Any]:
         return _local.__dict__.setdefault("recorders", [])  # type: ignore[no-any-return]
 
     recorders = listeners
@@ -90,7 +90,7 @@ def unary(op: Op) -> Callable[..., Tensor]:
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
-    keep = op.keep_for((0,))
+    keep: Any = op.keep_for((0,))
 
     def call(x: Any, name: Any = None) -> Tensor:
         if type(x) is not Tensor:
@@ -131,7 +131,9 @@ def binary(op: Op) -> Callable[..., Tensor]:
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
-    keep_for_x, keep_for_y, keep_for_both = map(op.keep_for, [(0,), (1,), (0, 1)])
+    keep_for_x: Any = op.keep_for((0,))
+    keep_for_y: Any = op.keep_for((1,))
+    keep_for_both: Any = op.keep_for((0, 1))
 
     def call(x: Any, y: Any, name: Any = None) -> Tensor:
         if type(x) is not Tensor or type(y) is not Tensor:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-
 _nested_types: dict[type, bool] = {list: True, tuple: True, dict: True}
 
 

@@ -103,7 +103,9 @@ class Op:
         self.zero = frozenset(every if zero == "all" else _names(zero))
         self.linear = frozenset(every if linear == "all" else _names(linear))  # each, others fixed
         self._check_names(self.nondiff | self.zero | self.linear, self.arguments)
-        self.diagonal: dict[str, Callable[[Any, Any, Any], Any]] = {}  # elementwise: before summing back
+        self.diagonal: dict[
+            str, Callable[[Any, Any, Any], Any]
+        ] = {}  # elementwise: before summing back
         self.dtypes = dtypes
         self.alike = tuple(i for i, a in enumerate(self.arguments) if a not in self.nondiff)
         self.samples = samples
@@ -112,7 +114,9 @@ class Op:
         self.fills_missing = fills_missing  # cotangents of unused outputs come as zeros, not None
         self.domain = domain or {}  # for each argument, the interval its test inputs come from
         self._check_names(self.domain, self.arguments)
-        self.result = result or (lambda dtype: dtype)  # dtype of the result from that of the arguments
+        self.result = result or (
+            lambda dtype: dtype
+        )  # dtype of the result from that of the arguments
         self.work = work or _touched  # what a call costs, in elements looked at or multiplications
         self.pattern = pattern  # which outputs depend on which inputs: see core/pattern.py
         self.differentiable = self.nondiff != frozenset(self.arguments)
@@ -214,7 +218,8 @@ class Op:
     def _collect_pulls(self) -> _VariadicPulls | tuple[Callable[..., Any], ...]:
         """The gradient rule of each input; one without a rule raises when it is asked for."""
         pulls = [
-            self.rules[a].pull if a in self.rules else partial(self._no_rule, a) for a in self.arguments
+            self.rules[a].pull if a in self.rules else partial(self._no_rule, a)
+            for a in self.arguments
         ]
         return _VariadicPulls(pulls) if self.variadic else tuple(pulls)
 
@@ -236,7 +241,9 @@ class Op:
             self.spec_rule(*(spec_of(x._array) for x in inputs), **params)
         if not isinstance(error, (ValueError, TypeError, LookupError, ArithmeticError)):
             raise error
-        came = [f"{n}: {spec_of(x._array)}" for n, x in zip(self.names_of(inputs), inputs, strict=True)]
+        came = [
+            f"{n}: {spec_of(x._array)}" for n, x in zip(self.names_of(inputs), inputs, strict=True)
+        ]
         came += [f"{name}={value!r}" for name, value in params.items()]
         what = str(error).rstrip(".")
         raise InvalidArgumentError(f"{self.name}: {what}. Received: {', '.join(came)}.") from error

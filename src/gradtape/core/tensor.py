@@ -120,19 +120,24 @@ class Tensor:
     def _scalar(self, use: str) -> Any:
         array = np.asarray(self._array)
         if array.size != 1:
-            raise TypeError(f"{use} needs a tensor of one element, and this has shape {self.shape}.")
+            raise TypeError(
+                f"{use} needs a tensor of one element, and this has shape {self.shape}."
+            )
         return array.reshape(())[()]
 
     def __format__(self, spec: str) -> str:
-        if spec and not self._array.shape:
-            return format(self.numpy(), spec)
-        return format(str(self), spec)
+        """The bare values, as in TensorFlow: `f"{loss}"` is a number, `f"{loss:.3f}"` too."""
+        if spec and self._array.shape:
+            return format(str(self), spec)
+        return format(self.numpy(), spec)
 
     def __repr__(self) -> str:
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={numpy_text(self)}>"
 
     def __str__(self) -> str:
-        values = np.array2string(np.asarray(self._array)) if self._array.shape else str(self.numpy())
+        values = (
+            np.array2string(np.asarray(self._array)) if self._array.shape else str(self.numpy())
+        )
         return f"tf.Tensor({values}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __copy__(self) -> Tensor:

@@ -13,7 +13,6 @@ from ..core.engine import Engine
 from ..core.errors import InvalidArgumentError
 from ._einsum import einsum
 
-
 # Overflow and division by zero give Inf and NaN without a word, as in TensorFlow. The filter costs
 # nothing until NumPy warns; np.errstate would cost each op 1.5 µs (docs/decisions/0003).
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
@@ -91,7 +90,9 @@ class NumpyEngine(Engine):
     def matmul(self, a: Any, b: Any) -> Any:
         """NumPy's matmul; half precision through float32, which BLAS has: 50 times faster."""
         if a.ndim > 2 and a.shape[-1] == 1 == b.shape[-2]:
-            return a * b  # a stack of outer products: 222 µs where matmul takes 748, on (256, 32, 64)
+            return (
+                a * b
+            )  # a stack of outer products: 222 µs where matmul takes 748, on (256, 32, 64)
         if a.dtype.itemsize != 2 or a.dtype.kind in "iu":
             return np.matmul(a, b)
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
@@ -315,7 +316,9 @@ class NumpyEngine(Engine):
         flat = total.reshape(*outer, (count + parts - 1) * step, *inner)
         missing = size - flat.shape[axis]
         if missing > 0:
-            flat = self.pad_constant(flat, [(0, missing * (i == axis)) for i in range(flat.ndim)], 0)
+            flat = self.pad_constant(
+                flat, [(0, missing * (i == axis)) for i in range(flat.ndim)], 0
+            )
         return flat[(*before, slice(size))]
 
     # Convolution and windows: files of their own, read when first needed.
@@ -399,7 +402,9 @@ class NumpyEngine(Engine):
         if np.isfinite(x).all():
             return x
         found = " and ".join(
-            name for name, there in (("Inf", np.isinf(x).any()), ("NaN", np.isnan(x).any())) if there
+            name
+            for name, there in (("Inf", np.isinf(x).any()), ("NaN", np.isnan(x).any()))
+            if there
         )
         raise InvalidArgumentError(f"check_numerics: {message}: the tensor holds {found}.")
 
@@ -408,7 +413,9 @@ class NumpyEngine(Engine):
         x = np.asarray(x, order="C")
         if x.itemsize > dtype.itemsize:
             return x.reshape(*x.shape, 1).view(dtype)
-        return x.view(dtype) if x.itemsize == dtype.itemsize else x.view(dtype).reshape(x.shape[:-1])
+        return (
+            x.view(dtype) if x.itemsize == dtype.itemsize else x.view(dtype).reshape(x.shape[:-1])
+        )
 
     def isotonic(self, rows: Any) -> Any:
         """For each row the nearest one that does not increase, by pooling adjacent violators."""

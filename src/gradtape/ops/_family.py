@@ -22,7 +22,6 @@ from ._declare import op, public
 from ._static import to_tensor
 from .shape import insert_axes, unbroadcast
 
-
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -124,7 +123,9 @@ def _rule(declared: Op, name: str, rule: Any) -> Rule:
 def sum_back(cotangent: Tensor, own: Tensor | Spec) -> Tensor:
     """`cotangent` summed over the axes along which `own` was broadcast."""
     shape = own._array.shape if type(own) is Tensor else own.shape
-    return cotangent if cotangent._array.shape == shape else unbroadcast(cotangent, shape=tuple(shape))
+    return (
+        cotangent if cotangent._array.shape == shape else unbroadcast(cotangent, shape=tuple(shape))
+    )
 
 
 _CONSTANT: dict[Any, Callable[..., Any]] = {

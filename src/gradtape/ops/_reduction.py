@@ -60,7 +60,9 @@ def reduction(**properties: Any) -> Callable[[Callable[..., Any]], Reduction]:
     """
 
     def declare(kernel: Callable[..., Any]) -> Reduction:
-        declared = Op(kernel, **{"samples": reduction_samples, "pattern": across("axis"), **properties})
+        declared = Op(
+            kernel, **{"samples": reduction_samples, "pattern": across("axis"), **properties}
+        )
         primitive = public(declared, nary(declared))
         op_name = declared.name
 

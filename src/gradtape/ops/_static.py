@@ -58,6 +58,9 @@ def resolved_shape(shape: Any, old: tuple[int, ...], op: str) -> tuple[int, ...]
     free = dims.count(-1)
     if free == 1 and known > 0 and size % known == 0:
         return tuple([size // known if d == -1 else d for d in dims])
+    if free == 1 and known == size == 0 and min(dims) == -1:  # the axes that are not empty decide
+        rest = math.prod(d for d in old if d) // math.prod(d for d in dims if d > 0)
+        return tuple([rest if d == -1 else d for d in dims])
     if free or known != size or any(d < 0 for d in dims):
         raise ShapeError(
             f"{op}: cannot reshape a tensor of shape {old} ({size} elements) to shape={dims}"

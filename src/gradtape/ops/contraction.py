@@ -23,7 +23,7 @@ from ._declare import op, public
 from ._family import conj, sum_back
 from ._static import static_axes, static_axis, static_int, static_ints
 from .creation import cast
-from .shape import _broadcast_to, _reshape, insert_axes, unbroadcast
+from .shape import _broadcast_to, _reshape, insert_axes
 
 _BLAS = frozenset(map(np.dtype, "fdFD"))
 _products: dict[tuple[bool, bool], Callable[..., Tensor]] = {}
@@ -88,7 +88,16 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     kernel.__doc__ = _product.__doc__
     samples = _product_samples(transpose_a, transpose_b)
     pattern = _product_pattern(transpose_a, transpose_b)
-    declared = Op(kernel, linear="a, b", work=_multiplications, pattern=pattern, dtypes=dt.NUMERIC, name=name, samples=samples, builtin=run)
+    declared = Op(
+        kernel,
+        linear="a, b",
+        work=_multiplications,
+        pattern=pattern,
+        dtypes=dt.NUMERIC,
+        name=name,
+        samples=samples,
+        builtin=run,
+    )
     declared.set_rule("a", _own_spec_if_broadcast(declared.make_rule(vjp_a)))
     declared.set_rule("b", _own_spec_if_broadcast(declared.make_rule(vjp_b)))
     declared.spec(spec)

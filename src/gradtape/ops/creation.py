@@ -84,13 +84,17 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros of the shape and dtype of `input`."""
     array = to_tensor(input, "zeros_like")._array
-    return Tensor(np.zeros(array.shape, array.dtype if dtype is None else as_dtype(dtype).numpy_dtype))
+    return Tensor(
+        np.zeros(array.shape, array.dtype if dtype is None else as_dtype(dtype).numpy_dtype)
+    )
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones of the shape and dtype of `input`."""
     array = to_tensor(input, "ones_like")._array
-    return Tensor(np.ones(array.shape, array.dtype if dtype is None else as_dtype(dtype).numpy_dtype))
+    return Tensor(
+        np.ones(array.shape, array.dtype if dtype is None else as_dtype(dtype).numpy_dtype)
+    )
 
 
 def eye(
@@ -104,7 +108,9 @@ def eye(
     rows = static_int(num_rows, "eye", "num_rows")
     columns = rows if num_columns is None else static_int(num_columns, "eye", "num_columns")
     if rows < 0 or columns < 0:
-        raise InvalidArgumentError(f"eye: sizes must not be negative, and are {rows} and {columns}.")
+        raise InvalidArgumentError(
+            f"eye: sizes must not be negative, and are {rows} and {columns}."
+        )
     matrix = np.eye(rows, columns, dtype=as_dtype(dtype).numpy_dtype)
     batch = () if batch_shape is None else static_ints(batch_shape, "eye", "batch_shape")
     return Tensor(np.broadcast_to(matrix, (*batch, rows, columns)).copy())
@@ -308,5 +314,3 @@ def _stop_gradient_batch(batched, x):
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     """The value of `input`, a constant to every tape."""
     return _stop_gradient(to_tensor(input, "stop_gradient"))
-
-

@@ -149,7 +149,7 @@ def cumulative_logsumexp(
         ([r.normal(size=(4,))], {"axis": 0, "by": 1, "fill": 2.0}),
         ([r.normal(size=(2, 3))], {"axis": 1, "by": -1, "fill": 0.0}),
         ([r.normal(size=(2, 0))], {"axis": 1, "by": 1, "fill": 0.0}),
-    ]
+    ],
 )
 def _move_by_one(xp, x, *, axis, by, fill):
     """`x` moved by one place (`by` is 1 or -1) along `axis`: `fill` comes in, an end drops out."""

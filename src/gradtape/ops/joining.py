@@ -25,7 +25,7 @@ from .slicing import ALL, TENSOR, _getitem, _select
         ([r.normal(size=(2, 3)), r.normal(size=(1, 3)), r.normal(size=(2, 3))], {"axis": 0}),
         ([r.normal(size=(2, 1)), r.normal(size=(2, 0)), r.normal(size=(2, 2))], {"axis": 1}),
         ([r.normal(size=(3,))], {"axis": 0}),
-    ]
+    ],
 )
 def _concat(xp, *values, axis):
     return xp.concatenate(values, axis)
@@ -85,7 +85,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
         ([r.normal(size=(2, 3)), r.normal(size=(2, 3))], {"axis": 1}),
         ([r.normal(size=()), r.normal(size=()), r.normal(size=())], {"axis": 0}),
         ([r.normal(size=(2, 0)), r.normal(size=(2, 0))], {"axis": 2}),
-    ]
+    ],
 )
 def _stack(xp, *values, axis):
     return xp.stack(values, axis)
@@ -205,7 +205,7 @@ def _all_batched(batched: Any, values: Any) -> list[Tensor]:
         ([r.normal(size=(2, 3))], {"axis": 0}),
         ([r.normal(size=(2, 3))], {"axis": 1}),
         ([r.normal(size=(1,))], {"axis": 0}),
-    ]
+    ],
 )
 def _unstack(xp, value, *, axis):
     before = (ALL,) * axis
@@ -242,7 +242,7 @@ def unstack(
         ([r.normal(size=(4, 2))], {"sizes": (1, 3), "axis": 0}),
         ([r.normal(size=(2, 3))], {"sizes": (1, 0, 2), "axis": 1}),
         ([r.normal(size=(2,))], {"sizes": (2,), "axis": 0}),
-    ]
+    ],
 )
 def _split(xp, value, *, sizes, axis):
     before = (ALL,) * axis
@@ -305,7 +305,7 @@ def _split_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
         ([r.normal(size=(1, 2, 2))], {"multiples": (2, 1, 3)}),
         ([r.normal(size=(2, 2))], {"multiples": (0, 2)}),
         ([r.normal(size=())], {"multiples": ()}),
-    ]
+    ],
 )
 def _tile(xp, x, *, multiples):
     return xp.tile(x, multiples)
@@ -375,7 +375,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         ([r.normal(size=(3, 2))], {"shift": (1,), "axis": (0,)}),
         ([r.normal(size=(2, 3))], {"shift": (-7, 1), "axis": (1, 0)}),
         ([r.normal(size=(0, 2))], {"shift": (1,), "axis": (0,)}),
-    ]
+    ],
 )
 def _roll(xp, x, *, shift, axis):
     return xp.roll(x, shift, axis)
@@ -411,7 +411,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
         ([r.normal(size=(2, 3))], {"axis": (0, 1)}),
         ([r.normal(size=(2, 3))], {"axis": (1,)}),
         ([r.normal(size=())], {"axis": ()}),
-    ]
+    ],
 )
 def _reverse(xp, x, *, axis):
     return xp.flip(x, axis)

@@ -8,7 +8,18 @@ from ..core import convert, dispatch
 from ..core.cotangent import IndexedSlices
 from ..core.tensor import Tensor
 from . import indexing, joining, logic
-from .arithmetic import abs, add, divide, floordiv, floormod, multiply, negative, pow, round, subtract
+from .arithmetic import (
+    abs,
+    add,
+    divide,
+    floordiv,
+    floormod,
+    multiply,
+    negative,
+    pow,
+    round,
+    subtract,
+)
 from .contraction import matmul
 from .creation import cast
 

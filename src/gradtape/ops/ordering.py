@@ -13,8 +13,8 @@ from ..core.pattern import across, leading
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
-from ._undifferentiated import undifferentiated
 from ._static import static_axis, static_int, to_tensor
+from ._undifferentiated import undifferentiated
 from .indexing import _gather_adjoint
 from .shape import _transpose
 

@@ -16,7 +16,11 @@ from .creation import constant
 
 
 def numpy_function(
-    func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: Any = None
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,
+    stateful: bool = True,
+    name: Any = None,
 ) -> Any:
     """`func` applied to the NumPy arrays of `inp`, its results as tensors of `Tout`; no gradient."""
     if func is None or Tout is None:
@@ -25,7 +29,9 @@ def numpy_function(
     return _outputs(results, Tout, lambda y, dtype: constant(np.asarray(y), dtype))
 
 
-def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None) -> Any:
+def py_function(
+    func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None
+) -> Any:
     """`func` applied to the tensors of `inp`, its results as tensors of `Tout`; differentiable."""
     if func is None or Tout is None:
         raise ValueError("py_function: `func` and `Tout` are needed.")
@@ -39,7 +45,14 @@ def _outputs(results: Any, Tout: Any, convert: Callable[[Any, Any], Tensor]) -> 
     return [convert(y, as_dtype(dtype)) for y, dtype in zip(results, Tout, strict=True)]
 
 
-def print(*inputs: Any, output_stream: Any = sys.stderr, summarize: int = 3, sep: str = " ", end: str = "\n", name: Any = None) -> None:
+def print(
+    *inputs: Any,
+    output_stream: Any = sys.stderr,
+    summarize: int = 3,
+    sep: str = " ",
+    end: str = "\n",
+    name: Any = None,
+) -> None:
     """Write `inputs` to `output_stream`; of a long axis, the first and last `summarize` elements."""
     text = sep.join(_printed(each, summarize) for each in inputs) + end
     if isinstance(output_stream, str) and output_stream.startswith("file://"):

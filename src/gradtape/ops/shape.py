@@ -132,7 +132,9 @@ def _broadcast_to_spec(x, *, shape):
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """`input` repeated along new axes and axes of size 1 to `shape`."""
-    return _broadcast_to(to_tensor(input, "broadcast_to"), shape=static_ints(shape, "broadcast_to", "shape"))
+    return _broadcast_to(
+        to_tensor(input, "broadcast_to"), shape=static_ints(shape, "broadcast_to", "shape")
+    )
 
 
 @op(

@@ -63,7 +63,7 @@ def _getitem_batch(batched, x, *, key):
     samples=lambda r: [
         ([np.asarray(x[params["key"]])], params | {"shape": x.shape})
         for (x,), params in _getitem_samples(r)
-    ]
+    ],
 )
 def _getitem_adjoint(xp, updates, *, key, shape):
     """Zeros of `shape` with `updates` at `[key]`: the adjoint of `getitem`."""
@@ -333,7 +333,7 @@ def _pad_batch(batched, x, value, *, paddings):
         ([r.normal(size=(3, 4))], {"paddings": ((1, 2), (3, 0)), "edge": 0}),
         ([r.normal(size=(3, 4))], {"paddings": ((1, 2), (3, 0)), "edge": 1}),
         ([r.normal(size=(2, 1))], {"paddings": ((2, 2), (0, 1)), "edge": 1}),
-    ]
+    ],
 )
 def _mirror_pad(xp, x, *, paddings, edge):
     """`x` continued by its mirror image, with (`edge` 1) or without (0) the border itself."""
@@ -355,7 +355,7 @@ def _mirror_pad_batch(batched, x, *, paddings, edge):
     samples=lambda r: [
         ([r.normal(size=(6, 7))], {"paddings": ((1, 2), (3, 0)), "edge": 0}),
         ([r.normal(size=(6, 2))], {"paddings": ((2, 2), (0, 1)), "edge": 1}),
-    ]
+    ],
 )
 def _mirror_pad_adjoint(xp, x, *, paddings, edge):
     """The mirror images folded back onto what they are images of: the adjoint of `mirror_pad`."""

@@ -17,14 +17,25 @@ from ..core.dispatch import listeners
 from ..core.op import Op, spec_like
 from ..core.tensor import Tensor
 
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+}
 
 
 def parse_bytes(budget: Any) -> int:
     """A number of bytes from an int or a text like "2GB" or "512 MiB"."""
     if isinstance(budget, int) and not isinstance(budget, bool) and budget >= 0:
         return budget
-    match = re.fullmatch(r"\s*([\d.]+)\s*([A-Za-z]*)\s*", budget) if isinstance(budget, str) else None
+    match = (
+        re.fullmatch(r"\s*([\d.]+)\s*([A-Za-z]*)\s*", budget) if isinstance(budget, str) else None
+    )
     if match is None or match[2].upper() not in _UNITS:
         raise ValueError(
             f"memory_budget: expected a number of bytes or a text like '2GB' or '512MiB', not {budget!r}."
@@ -44,7 +55,7 @@ class Recipe(NamedTuple):
     op: Op
     inputs: tuple[Any, ...]  # Held, or a tensor that the ledger did not make
     params: dict[str, Any]
-    index: int | None  # which output, if there are several
+    output: int | None  # which output, if there are several
     work: float
 
 
@@ -64,7 +75,9 @@ class Ledger:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tracked: set[int | None]) -> None:
+    def add(
+        self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tracked: set[int | None]
+    ) -> None:
         """Keep a record of an executed op, and the recipe of its outputs."""
         positions = tuple([i for i, x in enumerate(inputs) if x._key in tracked])
         keep = op.keep_for(positions)
@@ -156,7 +169,9 @@ class Ledger:
 
     def _make(self, key: int, recipe: Recipe, made: dict[int, Tensor]) -> Tensor:
         inputs = [
-            (self._values[x.key] if x.key in self._values else made[x.key]) if isinstance(x, Held) else x
+            (self._values[x.key] if x.key in self._values else made[x.key])
+            if isinstance(x, Held)
+            else x
             for x in recipe.inputs
         ]
         active = listeners()
@@ -167,7 +182,7 @@ class Ledger:
         finally:
             active[:] = around
         self.recomputed += 1
-        return Tensor((result if recipe.index is None else result[recipe.index])._array, key)
+        return Tensor((result if recipe.output is None else result[recipe.output])._array, key)
 
     def taken(self, persistent: bool) -> Iterator[Any]:
         """The records, last first, with their tensors; without `persistent` each is let go of."""

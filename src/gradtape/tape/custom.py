@@ -55,7 +55,9 @@ class _CustomGradient:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         f = self._f
-        with _reading(listeners()) as read:  # seen by tapes, because `grad_fn` may use what `f` computed
+        with _reading(
+            listeners()
+        ) as read:  # seen by tapes, because `grad_fn` may use what `f` computed
             returned = f(*args, **kwargs)
         if not isinstance(returned, tuple) or len(returned) != 2 or not callable(returned[1]):
             raise TypeError(

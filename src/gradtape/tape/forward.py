@@ -76,7 +76,9 @@ class ForwardAccumulator:
 
     def __enter__(self) -> ForwardAccumulator:
         if self._active:
-            raise ValueError("This accumulator is active already: a block of it cannot hold another.")
+            raise ValueError(
+                "This accumulator is active already: a block of it cannot hold another."
+            )
         self._listeners = listeners()
         self._listeners.append(self)
         self._active = True
@@ -129,7 +131,9 @@ class ForwardAccumulator:
         return f"<ForwardAccumulator: {len(self._tangents)} tangents>"
 
 
-def jvp_of_op(op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tangents: dict[int, Tensor]) -> Any:
+def jvp_of_op(
+    op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tangents: dict[int, Tensor]
+) -> Any:
     """The tangents of the outputs of one op from those of its inputs, given by position."""
     total: Any = None
     every = (*inputs, *outputs) if type(outputs) is tuple else (*inputs, outputs)
@@ -139,9 +143,13 @@ def jvp_of_op(op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tangent
         if argument in op.nondiff:
             continue
         if argument in op.linear:
-            part = op.call(*(tangent if i == position else x for i, x in enumerate(inputs)), **params)
+            part = op.call(
+                *(tangent if i == position else x for i, x in enumerate(inputs)), **params
+            )
         elif argument in op.diagonal and real:
-            spread = tangent if tangent.shape == outputs.shape else broadcast_to(tangent, outputs.shape)
+            spread = (
+                tangent if tangent.shape == outputs.shape else broadcast_to(tangent, outputs.shape)
+            )
             part = op.diagonal[argument](spread, (*inputs, outputs), params)
         else:
             part = _transposed_rule(op, position, inputs, outputs, params, tangent)

@@ -154,7 +154,9 @@ def _arguments(args: tuple[Any, ...], argnums: Argnums) -> tuple[tuple[Any, ...]
     positions = argnums if isinstance(argnums, tuple) else (argnums,)
     for position in positions:
         if not -len(args) <= position < len(args):
-            raise ValueError(f"argnums={argnums} names an argument that is not there: {len(args)} were given.")
+            raise ValueError(
+                f"argnums={argnums} names an argument that is not there: {len(args)} were given."
+            )
     chosen = {position % len(args) for position in positions}
     replaced = tuple(_tensors(a) if i in chosen else a for i, a in enumerate(args))
     picked = tuple(replaced[position] for position in positions)

@@ -155,7 +155,9 @@ class GradientTape:
     def reset(self) -> None:
         """Forget what was recorded and watched so far, and go on recording."""
         if not self._recording:
-            raise ValueError("reset() belongs inside the `with` block of the tape: it is not recording.")
+            raise ValueError(
+                "reset() belongs inside the `with` block of the tape: it is not recording."
+            )
         self._forget()
 
     def _require_entered(self, use: str) -> None:
@@ -329,7 +331,9 @@ class GradientTape:
         self._require_unused()
         return sparse.structure_of(list(self), tensor, target, source, key)
 
-    def _rows_together(self, parallel_iterations: int | None, vectorised: bool, name: str) -> int | None:
+    def _rows_together(
+        self, parallel_iterations: int | None, vectorised: bool, name: str
+    ) -> int | None:
         """How many rows of a Jacobian to compute at once; None for as many as fit."""
         if not vectorised:
             if not self._persistent:
@@ -424,7 +428,8 @@ class _Limited:
 
 
 not_floating = _Limited(
-    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r: its gradient is None.", 5
+    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r: its gradient is None.",
+    5,
 )
 _inside_persistent = _Limited(
     "Calling GradientTape.gradient on a persistent tape inside its own block is less efficient: the "

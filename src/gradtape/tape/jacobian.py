@@ -18,7 +18,9 @@ MEMORY_LIMIT = 256 * 2**20
 """Bytes that the largest cotangent of a chunk of rows may take; more rows go into several passes."""
 
 
-def pull_rows(records: list[Any], target: Tensor, rows: Any, sources: list[int], chunk: int | None) -> list[Any]:
+def pull_rows(
+    records: list[Any], target: Tensor, rows: Any, sources: list[int], chunk: int | None
+) -> list[Any]:
     """For each source the cotangents from `rows`, an array of cotangents of `target`, along axis 0.
 
     None for a source that the target does not depend on. The rows go through the batching rules of the

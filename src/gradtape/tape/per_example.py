@@ -67,7 +67,11 @@ def _tensors_with_examples(records: list[Any], count: int, sources: set[int]) ->
 def _has_rows(value: Any, count: int) -> bool:
     if isinstance(value, Tensor):
         return bool(value._array.shape) and value._array.shape[0] == count
-    return isinstance(value, tuple) and not isinstance(value, Spec) and any(_has_rows(v, count) for v in value)
+    return (
+        isinstance(value, tuple)
+        and not isinstance(value, Spec)
+        and any(_has_rows(v, count) for v in value)
+    )
 
 
 def _rows(batch: Batch, value: Any, count: int) -> Any:

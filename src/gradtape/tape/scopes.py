@@ -92,6 +92,8 @@ def numpy_promotion(enabled: bool = True) -> Iterator[None]:
         promotion.numpy = before
 
 
-def enable_numpy_behavior(prefer_float32: bool = False, dtype_conversion_mode: str = "legacy") -> None:
+def enable_numpy_behavior(
+    prefer_float32: bool = False, dtype_conversion_mode: str = "legacy"
+) -> None:
     """Let tensors of different dtypes mix as NumPy's arrays do, from here on."""
     promotion.numpy = dtype_conversion_mode != "off"

@@ -48,12 +48,16 @@ class Variable:
         shape: Any = None,
     ) -> None:
         if initial_value is None:
-            raise ValueError("Variable: `initial_value` is needed: a number, a list, an array or a tensor.")
+            raise ValueError(
+                "Variable: `initial_value` is needed: a number, a list, an array or a tensor."
+            )
         value = initial_value() if callable(initial_value) else initial_value
         array = _own_array(value, dtype)
         self._shape = None if shape is None else TensorShape(shape)
         if self._shape is not None and not self._shape.is_compatible_with(array.shape):
-            raise ShapeError(f"Variable: shape={self._shape} does not fit a value of shape {array.shape}.")
+            raise ShapeError(
+                f"Variable: shape={self._shape} does not fit a value of shape {array.shape}."
+            )
         self._key = new_key()
         self._tensor = Tensor(array, self._key)
         self._trainable = True if trainable is None else bool(trainable)
@@ -146,48 +150,74 @@ class Variable:
     # Assigning
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Variable:
         """Store `value`, which must have the variable's shape and dtype. Returns the variable."""
         return self._store(self._fitting(value, "assign"))
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Variable:
         """Add `delta`, of the variable's shape, to the value. Returns the variable."""
         return self._store(self._tensor._array + self._fitting(delta, "assign_add"))
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Variable:
         """Subtract `delta`, of the variable's shape, from the value. Returns the variable."""
         return self._store(self._tensor._array - self._fitting(delta, "assign_sub"))
 
-    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None) -> Variable:
+    def scatter_add(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
+    ) -> Variable:
         """Add the rows of an IndexedSlices, repeated rows adding up. Returns the variable."""
         return self._scatter(np.add.at, sparse_delta, "scatter_add")
 
-    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None) -> Variable:
+    def scatter_sub(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
+    ) -> Variable:
         """Subtract the rows of an IndexedSlices, repeated rows adding up. Returns the variable."""
         return self._scatter(np.subtract.at, sparse_delta, "scatter_sub")
 
-    def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None) -> Variable:
+    def scatter_mul(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
+    ) -> Variable:
         """Multiply by the rows of an IndexedSlices. Returns the variable."""
         return self._scatter(np.multiply.at, sparse_delta, "scatter_mul")
 
-    def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None) -> Variable:
+    def scatter_div(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
+    ) -> Variable:
         """Divide by the rows of an IndexedSlices. Returns the variable."""
         return self._scatter(np.divide.at, sparse_delta, "scatter_div")
 
-    def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None) -> Variable:
+    def scatter_max(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
+    ) -> Variable:
         """Store the larger of the present rows and those of an IndexedSlices. Returns the variable."""
         return self._scatter(np.maximum.at, sparse_delta, "scatter_max")
 
-    def scatter_min(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None) -> Variable:
+    def scatter_min(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
+    ) -> Variable:
         """Store the smaller of the present rows and those of an IndexedSlices. Returns the variable."""
         return self._scatter(np.minimum.at, sparse_delta, "scatter_min")
 
-    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None) -> Variable:
+    def scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
+    ) -> Variable:
         """Store the rows of an IndexedSlices. Returns the variable."""
         return self._scatter(np.ndarray.__setitem__, sparse_delta, "scatter_update")
 
@@ -213,19 +243,27 @@ class Variable:
 
     def _scatter(self, write: Any, slices: Any, op: str) -> Variable:
         if not isinstance(slices, IndexedSlices):
-            raise TypeError(f"{op}: `sparse_delta` must be an IndexedSlices, not {type(slices).__name__}.")
-        return self._write(write, np.asarray(slices.indices), self._converted(slices.values, op), op)
+            raise TypeError(
+                f"{op}: `sparse_delta` must be an IndexedSlices, not {type(slices).__name__}."
+            )
+        return self._write(
+            write, np.asarray(slices.indices), self._converted(slices.values, op), op
+        )
 
     def _scatter_nd(self, write: Any, indices: Any, updates: Any, op: str) -> Variable:
         places = np.asarray(as_tensor(indices, op=op))
-        return self._write(write, tuple(np.moveaxis(places, -1, 0)), self._converted(updates, op), op)
+        return self._write(
+            write, tuple(np.moveaxis(places, -1, 0)), self._converted(updates, op), op
+        )
 
     def _write(self, write: Any, places: Any, updates: Any, op: str) -> Variable:
         array = np.array(self._as_tensor()._array)  # tensors that were read before keep their value
         try:
             write(array, places, updates)
         except (IndexError, ValueError) as error:
-            raise InvalidArgumentError(f"{op}: {error} (the variable has shape {self.shape}).") from None
+            raise InvalidArgumentError(
+                f"{op}: {error} (the variable has shape {self.shape})."
+            ) from None
         return self._store(array)
 
     def _converted(self, value: Any, op: str) -> Any:
@@ -245,7 +283,9 @@ class Variable:
         self._as_tensor()
         array = self._converted(value, op)
         fits = array.shape == self._tensor._array.shape
-        if not fits and not (op == "assign" and self._shape and self._shape.is_compatible_with(array.shape)):
+        if not fits and not (
+            op == "assign" and self._shape and self._shape.is_compatible_with(array.shape)
+        ):
             raise ShapeError(
                 f"{op}: the variable {self.name!r} has shape {self.shape}, and the value has shape "
                 f"{array.shape}. They must be equal; nothing is broadcast."
@@ -272,7 +312,11 @@ class Variable:
 
     def __deepcopy__(self, memo: Any) -> Variable:
         copy = Variable(
-            self._tensor, trainable=self._trainable, name=self._name, constraint=self.constraint, shape=self._shape
+            self._tensor,
+            trainable=self._trainable,
+            name=self._name,
+            constraint=self.constraint,
+            shape=self._shape,
         )
         memo[id(self)] = copy
         return copy
@@ -299,10 +343,41 @@ class VariablePart(Tensor):
         return self._variable._write(np.ndarray.__setitem__, self._place, updates, "assign")
 
 
-for _operator in (
-    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul "
-    "and rand or ror xor rxor neg pos abs invert eq ne lt le gt ge round"
-).split():
+for _operator in [
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "truediv",
+    "rtruediv",
+    "floordiv",
+    "rfloordiv",
+    "mod",
+    "rmod",
+    "pow",
+    "rpow",
+    "matmul",
+    "rmatmul",
+    "and",
+    "rand",
+    "or",
+    "ror",
+    "xor",
+    "rxor",
+    "neg",
+    "pos",
+    "abs",
+    "invert",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "round",
+]:
     setattr(Variable, f"__{_operator}__", getattr(Tensor, f"__{_operator}__"))
 
 

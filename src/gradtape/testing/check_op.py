@@ -10,18 +10,22 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes as dt
+from ..core.cotangent import dense
 from ..core.op import Op, registry
 from ..core.spec import spec_of
 from ..core.tensor import Tensor
 from ..ops.creation import constant
-from ..core.cotangent import dense
 from ..tape.batching import apply_batched
 from ..tape.forward import ForwardAccumulator
 from ..tape.gradient_tape import GradientTape
 from .gradcheck import check_gradients, random_like
 from .samples import samples_of
 
-_LOW_PRECISION = {np.dtype(np.float16): 2e-2, dt.bfloat16.numpy_dtype: 1e-1, np.dtype(np.float32): 1e-4}
+_LOW_PRECISION = {
+    np.dtype(np.float16): 2e-2,
+    dt.bfloat16.numpy_dtype: 1e-1,
+    np.dtype(np.float32): 1e-4,
+}
 
 
 def all_ops() -> dict[str, Op]:
@@ -43,8 +47,12 @@ def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:
     with a loop; the kernel gives on JAX tracers under `jax.jit` what it gives on NumPy.
     """
     declared: Op = getattr(op, "op", op)
-    missing = [a for a in declared.arguments if a not in declared.rules and a not in declared.nondiff]
-    assert not missing, f"{declared.name}: no gradient rule and no `nondiff` for {', '.join(missing)}"
+    missing = [
+        a for a in declared.arguments if a not in declared.rules and a not in declared.nondiff
+    ]
+    assert not missing, (
+        f"{declared.name}: no gradient rule and no `nondiff` for {', '.join(missing)}"
+    )
     samples = samples_of(declared)
     assert samples, f"{declared.name}: no samples"
     for number, (arrays, params) in enumerate(samples):
@@ -74,29 +82,41 @@ def _check_value(op: Op, arrays: list[Any], params: dict[str, Any], what: str) -
     outputs = op.call(*tensors, **params)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     for a, b in zip(arrays, before, strict=True):
-        assert np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"), f"{what}: the kernel wrote to its inputs"
+        assert np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"), (
+            f"{what}: the kernel wrote to its inputs"
+        )
     if op.reference is not None:
         wanted = op.reference(*arrays, **params)
         wanted = wanted if isinstance(wanted, tuple) else (wanted,)
         for y, w in zip(outputs, wanted, strict=True):
-            _assert_close(np.asarray(y), np.asarray(w), 1e-9, f"{what}: the value is not the reference's")
+            _assert_close(
+                np.asarray(y), np.asarray(w), 1e-9, f"{what}: the value is not the reference's"
+            )
     if op.spec_rule is not None:
         specs = op.spec_rule(*(spec_of(a) for a in arrays), **params)
         specs = specs if type(specs) is tuple else (specs,)
         for y, spec in zip(outputs, specs, strict=True):
-            assert spec_of(y._array) == spec, f"{what}: the spec rule says {spec}, the result is {spec_of(y._array)}"
+            assert spec_of(y._array) == spec, (
+                f"{what}: the spec rule says {spec}, the result is {spec_of(y._array)}"
+            )
     return [np.asarray(y) for y in outputs]
 
 
-def _check_strides(op: Op, arrays: list[Any], params: dict[str, Any], result: Any, what: str) -> None:
+def _check_strides(
+    op: Op, arrays: list[Any], params: dict[str, Any], result: Any, what: str
+) -> None:
     strided = [np.repeat(a, 2, axis=-1)[..., ::2] if a.ndim else a for a in arrays]
     outputs = op.call(*(Tensor(a) for a in strided), **params)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     for y, w in zip(outputs, result, strict=True):
-        _assert_close(np.asarray(y), w, 1e-9, f"{what}: the value depends on the strides of the inputs")
+        _assert_close(
+            np.asarray(y), w, 1e-9, f"{what}: the value depends on the strides of the inputs"
+        )
 
 
-def _check_dtypes(op: Op, arrays: list[Any], params: dict[str, Any], result: Any, what: str) -> None:
+def _check_dtypes(
+    op: Op, arrays: list[Any], params: dict[str, Any], result: Any, what: str
+) -> None:
     positions = [i for i in op.alike_of(arrays) if arrays[i].dtype == np.float64]
     if not positions:
         return
@@ -114,13 +134,22 @@ def _check_dtypes(op: Op, arrays: list[Any], params: dict[str, Any], result: Any
             expected = _lowered(w.dtype, dtype)
             assert y._array.dtype == expected, f"{what}: {dtype.name} in, {y._array.dtype.name} out"
             if w.dtype.kind in "fc":
-                _assert_close(np.asarray(y).astype(w.dtype), w, tolerance, f"{what}: the value in {dtype.name}")
+                _assert_close(
+                    np.asarray(y).astype(w.dtype),
+                    w,
+                    tolerance,
+                    f"{what}: the value in {dtype.name}",
+                )
         targets = [y for y in outputs if y._array.dtype in dt.INEXACT]
         if op.differentiable and targets:
             for x, g in zip(watched, tape.gradient(targets, watched), strict=True):
                 if g is not None:
-                    assert g.shape == x.shape, f"{what}: a gradient of shape {g.shape} for {x.shape}"
-                    assert g.dtype == x.dtype, f"{what}: a gradient of {g.dtype.name} for {x.dtype.name}"
+                    assert g.shape == x.shape, (
+                        f"{what}: a gradient of shape {g.shape} for {x.shape}"
+                    )
+                    assert g.dtype == x.dtype, (
+                        f"{what}: a gradient of {g.dtype.name} for {x.dtype.name}"
+                    )
 
 
 def _lowered(result: Any, dtype: Any) -> Any:
@@ -130,7 +159,9 @@ def _lowered(result: Any, dtype: Any) -> Any:
     return np.complex64 if result == np.complex128 and dtype == np.float32 else result
 
 
-def _check_gradients(op: Op, arrays: list[Any], params: dict[str, Any], order: int, what: str) -> None:
+def _check_gradients(
+    op: Op, arrays: list[Any], params: dict[str, Any], order: int, what: str
+) -> None:
     names = op.names_of(arrays)
     smooth = [
         i for i, (name, a) in enumerate(zip(names, arrays, strict=True))
@@ -159,7 +190,11 @@ def _check_forward(op: Op, arrays: list[Any], params: dict[str, Any], what: str)
     with GradientTape() as tape, ForwardAccumulator(moving, [constant(v) for v in vs]) as forward:
         tape.watch(moving)
         outputs = op.call(*tensors, **params)
-    targets = [y for y in (outputs if type(outputs) is tuple else (outputs,)) if y._array.dtype in dt.INEXACT]
+    targets = [
+        y
+        for y in (outputs if type(outputs) is tuple else (outputs,))
+        if y._array.dtype in dt.INEXACT
+    ]
     us = [random_like(random, np.asarray(y)) for y in targets]
     pushed = [np.asarray(t) for t in forward.jvp(targets, unconnected_gradients="zero")]
     pulled = tape.gradient(targets, moving, [constant(u) for u in us], unconnected_gradients="zero")
@@ -193,7 +228,10 @@ def _check_batching(op: Op, arrays: list[Any], params: dict[str, Any], what: str
         by_rule = apply_batched(op, batched, stacked, params)
         by_rule = by_rule if isinstance(by_rule, tuple) else (by_rule,)
         for b in range(size):
-            one = [x._array[b] if n in batched else x._array for n, x in zip(names, stacked, strict=True)]
+            one = [
+                x._array[b] if n in batched else x._array
+                for n, x in zip(names, stacked, strict=True)
+            ]
             for y, w in zip(by_rule, _run(op, one, params), strict=True):
                 _assert_close(
                     np.asarray(y)[b], w, 1e-9, f"{what}: the batching rule over {sorted(batched)}"
@@ -232,6 +270,10 @@ def _assert_close(found: Any, wanted: Any, tolerance: float, what: str) -> None:
         assert np.array_equal(found, wanted), what
         return
     close = np.allclose(
-        found.astype(np.complex128), wanted.astype(np.complex128), rtol=tolerance, atol=tolerance, equal_nan=True
+        found.astype(np.complex128),
+        wanted.astype(np.complex128),
+        rtol=tolerance,
+        atol=tolerance,
+        equal_nan=True,
     )
     assert close, f"{what}:\n  found    {found}\n  expected {wanted}"

@@ -55,7 +55,9 @@ def check_gradients(
     def value(*xs: Tensor) -> Tensor:
         outputs = f(*xs)
         outputs = outputs if isinstance(outputs, (tuple, list)) else [outputs]
-        parts = [_weighted(y, random_weights(i, y)) for i, y in enumerate(outputs) if _is_inexact(y)]
+        parts = [
+            _weighted(y, random_weights(i, y)) for i, y in enumerate(outputs) if _is_inexact(y)
+        ]
         return sum(parts[1:], start=parts[0])
 
     weights: dict[int, Any] = {}

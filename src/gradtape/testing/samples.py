@@ -26,7 +26,10 @@ def samples_of(op: Op, seed: int = 0) -> list[Sample]:
     shapes = [(s,) for s in _UNARY_SHAPES] if count == 1 else [
         (*pair, *((pair[1],) * (count - 2))) for pair in _BINARY_SHAPES
     ]  # fmt: skip
-    return [([_draw(op, a, s, random) for a, s in zip(op.arguments, each, strict=True)], {}) for each in shapes]
+    return [
+        ([_draw(op, a, s, random) for a, s in zip(op.arguments, each, strict=True)], {})
+        for each in shapes
+    ]
 
 
 def _draw(op: Op, argument: str, shape: tuple[int, ...], random: np.random.Generator) -> Any:
