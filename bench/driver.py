@@ -224,9 +224,7 @@ class Session:
     def _empty(self, name: str, question: Question) -> list[Result]:
         siblings: dict[str, Result] = {}
         for case, given in question.cases.items():
-            siblings[case] = Result(
-                name, question, case, self._adjusted(given), siblings=siblings
-            )
+            siblings[case] = Result(name, question, case, self._adjusted(given), siblings=siblings)
         return list(siblings.values())
 
     def _adjusted(self, case: Case) -> dict[str, Any]:

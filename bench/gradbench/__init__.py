@@ -13,6 +13,4 @@ from bench.question import Question
 
 
 def gradbench(title: str, cases: dict[str, Any], note: str, max_rounds: int = 5) -> Question:
-    return Question(
-        title, cases, suite="gradbench", note=note, max_rounds=max_rounds, ordered=True
-    )
+    return Question(title, cases, suite="gradbench", note=note, max_rounds=max_rounds, ordered=True)

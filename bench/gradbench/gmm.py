@@ -15,10 +15,7 @@ GAMMA, M = 1.0, 0
 
 question = gradbench(
     "gmm",
-    {
-        f"d={d} k={k} n={n}": {"d": d, "k": k, "n": n}
-        for d, k, n in ((2, 5, 1000), (10, 25, 1000))
-    },
+    {f"d={d} k={k} n={n}": {"d": d, "k": k, "n": n} for d, k, n in ((2, 5, 1000), (10, 25, 1000))},
     "k Gaussians in d dimensions, n points: the gradient by the weights, means and triangular "
     "square roots of the precisions.",
 )

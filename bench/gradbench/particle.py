@@ -22,7 +22,10 @@ SOLUTION = 0.2071918746486116
 
 question = gradbench(
     "particle",
-    {f"{modes}, {{trials}} trial": {"modes": modes, "trials": 1} for modes in ("rr", "rf", "fr", "ff")},
+    {
+        f"{modes}, {{trials}} trial": {"modes": modes, "trials": 1}
+        for modes in ("rr", "rf", "fr", "ff")
+    },
     "The outer and the inner mode of differentiation, r reverse and f forward; the first steps of "
     "the solver, each of 350 steps in time. JAX's loop has no reverse mode.",
     max_rounds=2,

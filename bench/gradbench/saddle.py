@@ -21,7 +21,10 @@ SOLUTION = 8.246324826140356e-06
 
 question = gradbench(
     "saddle",
-    {f"{modes}, {{trials}} trial": {"modes": modes, "trials": 1} for modes in ("rr", "rf", "fr", "ff")},
+    {
+        f"{modes}, {{trials}} trial": {"modes": modes, "trials": 1}
+        for modes in ("rr", "rf", "fr", "ff")
+    },
     "The outer and the inner mode of differentiation, r reverse and f forward; the first steps of "
     "the outer solver, each with 155 steps of the inner one. JAX's loop has no reverse mode.",
     max_rounds=2,

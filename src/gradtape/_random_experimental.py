@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from ._later import later
 
-
 if TYPE_CHECKING:
     from .ops.random_generator import Generator as Generator
     from .ops.random_generator import create_rng_state as create_rng_state

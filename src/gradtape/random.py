@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from . import _random_experimental as experimental
 from ._later import later
-
 
 if TYPE_CHECKING:
     from .ops.random import categorical as categorical
@@ -31,7 +29,9 @@ if TYPE_CHECKING:
     from .ops.stateless import stateless_categorical as stateless_categorical
     from .ops.stateless import stateless_gamma as stateless_gamma
     from .ops.stateless import stateless_normal as stateless_normal
-    from .ops.stateless import stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal
+    from .ops.stateless import (
+        stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal,
+    )
     from .ops.stateless import stateless_poisson as stateless_poisson
     from .ops.stateless import stateless_truncated_normal as stateless_truncated_normal
     from .ops.stateless import stateless_uniform as stateless_uniform
