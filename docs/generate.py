@@ -28,15 +28,17 @@ def ops_page() -> str:
     differentiable = sum(bool(op.rules) for op in registry.values())
     lines = [
         MADE + "# The ops\n",
-        f"{len(registry)} primitive ops, {differentiable} of them differentiable. Everything else in the "
-        "public namespaces is composed of these, and so has their derivatives. `tests/ops/test_all.py` "
-        "checks each one from its declaration: its value on strided inputs and in lower precision, its "
-        "gradient and second derivative against central differences in float64, forward against reverse "
-        "mode, its batching rule against a loop, and its kernel under `jax.jit` against NumPy.\n",
-        "- **gradient by**: the arguments with a gradient rule; the second derivative follows from it.",
+        f"{len(registry)} primitive ops, {differentiable} of them differentiable. Everything else "
+        "in the public namespaces is composed of these, and so has their derivatives. "
+        "`tests/ops/test_all.py` checks each one from its declaration: its value on strided "
+        "inputs and in lower precision, its gradient and second derivative against central "
+        "differences in float64, forward against reverse mode, its batching rule against a loop, "
+        "and its kernel under `jax.jit` against NumPy.\n",
+        "- **gradient by**: the arguments with a gradient rule; the second derivative follows "
+        "from it.",
         "- **none by**: arguments whose gradient has no meaning (`None`).",
-        "- **forward**: how forward mode pushes a tangent: *partial* (elementwise), *linear* (the op itself), "
-        "*transpose* (of the gradient rule).",
+        "- **forward**: how forward mode pushes a tangent: *partial* (elementwise), *linear* (the "
+        "op itself), *transpose* (of the gradient rule).",
         "- **dtypes**: what the arguments may be.",
         "- Every op has a batching rule and runs on NumPy and on XLA.\n",
     ]
@@ -98,9 +100,10 @@ def differences_page() -> str:
     return "\n".join(
         [
             MADE + "# Where gradtape and TensorFlow differ on purpose\n",
-            "Where TensorFlow's answer is wrong as mathematics, gradtape gives the right one (checked against "
-            "central differences); where it is a convention, gradtape follows TensorFlow. This table is read "
-            "off the cases of `tests/oracle`, in which everything else must agree.\n",
+            "Where TensorFlow's answer is wrong as mathematics, gradtape gives the right one "
+            "(checked against central differences); where it is a convention, gradtape follows "
+            "TensorFlow. This table is read off the cases of `tests/oracle`, in which everything "
+            "else must agree.\n",
             "| case | agrees up to | why they differ |",
             "|---|---|---|",
             *rows,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,14 +20,12 @@ class Tools(NamedTuple):
     gradients: dict[str, Callable[[Function], Function]]
 
 
-def minimize(tools: Tools, f: Function, mode: str, x: Any, trials: int | None = None) -> Any:
-    """Gradient descent; with `trials` it ends after so many."""
+def minimize(tools: Tools, f: Function, mode: str, x: Any) -> Any:
+    """Gradient descent whose steps grow while they succeed; the value of every step decides."""
     gradient, norm = tools.gradients[mode](f), tools.norm
     eta, accepted = SMALL, 0
     value, slope = f(x), gradient(x)
-    for _ in count() if trials is None else range(trials):
-        if norm(slope) <= SMALL:
-            break
+    while norm(slope) > SMALL:
         if accepted == 10:
             eta, accepted = 2 * eta, 0
         new = x - eta * slope
@@ -43,37 +40,36 @@ def minimize(tools: Tools, f: Function, mode: str, x: Any, trials: int | None = 
     return x
 
 
-def minimize_jax(jax: Any, f: Function, mode: str, x: Any, trials: int | None = None) -> Any:
+def minimize_jax(jax: Any, f: Function, mode: str, x: Any) -> Any:
     """The same, as one compiled loop."""
     jnp = jax.numpy
     gradient = {"f": jax.jacfwd, "r": jax.grad}[mode](f)
     norm = jnp.linalg.norm if x.ndim else jnp.abs
 
     def accept(state: Any, new: Any, new_value: Any) -> Any:
-        _, _, _, eta, accepted, tried = state
-        return new, new_value, gradient(new), eta, accepted + 1, tried + 1
+        _, _, _, eta, accepted = state
+        return new, new_value, gradient(new), eta, accepted + 1
 
     def reject(state: Any, new: Any, new_value: Any) -> Any:
-        x, value, slope, eta, _, tried = state
-        return x, value, slope, eta / 2, 0, tried + 1
+        x, value, slope, eta, _ = state
+        return x, value, slope, eta / 2, 0
 
     def step_size(state: Any) -> Any:
         return jnp.where(state[4] == 10, 2 * state[3], state[3])
 
     def unfinished(state: Any) -> Any:
-        _, _, slope, _, _, tried = state
-        going = jnp.minimum(norm(slope), norm(step_size(state) * slope)) > SMALL
-        return going if trials is None else going & (tried < trials)
+        slope = state[2]
+        return jnp.minimum(norm(slope), norm(step_size(state) * slope)) > SMALL
 
     def body(state: Any) -> Any:
-        x, value, slope, _, accepted, tried = state
+        x, value, slope, _, accepted = state
         eta, accepted = step_size(state), jnp.where(accepted == 10, 0, accepted)
         new = x - eta * slope
         new_value = f(new)
-        state = x, value, slope, eta, accepted, tried
+        state = x, value, slope, eta, accepted
         return jax.lax.cond(new_value < value, accept, reject, state, new, new_value)
 
-    return jax.lax.while_loop(unfinished, body, (x, f(x), gradient(x), SMALL, 0, 0))[0]
+    return jax.lax.while_loop(unfinished, body, (x, f(x), gradient(x), SMALL, 0))[0]
 
 
 def tape_tools(tf: Any) -> Tools:

@@ -18,7 +18,8 @@ question = gradbench(
         f"l={layers} c={length}": {"layers": layers, "length": length}
         for layers, length in ((2, 16), (2, 128))
     },
-    "l layers over c steps of 14 values each: the gradient of the loss by all parameters. JAX: scan.",
+    "l layers over c steps of 14 values each: the gradient of the loss by all parameters. JAX: "
+    "scan.",
 )
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -8,7 +8,6 @@ from bench.gradbench import gradbench
 from bench.gradbench._solver import (
     Tools,
     autograd_tools,
-    jax_tools,
     minimize,
     minimize_jax,
     tape_tools,
@@ -69,7 +68,7 @@ def saddle_jax(jax: Any, modes: str, trials: int | None) -> Step | None:
     outer, inner = modes
     if outer == "r":
         return None
-    start = jax_tools(jax).tensor([1.0, 1.0])
+    start = jax.numpy.ones(2)
 
     def greatest(x: Any, mode: str) -> Any:
         return minimize_jax(jax, lambda y: -f(x, y), mode, start)

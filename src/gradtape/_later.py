@@ -14,8 +14,8 @@ def later(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a module whose names come from the modules in `sources`.
 
-    `sources` gives for each module of gradtape the names to take from it, separated by spaces; the names
-    under "" are modules themselves. A name that is nowhere raises the error that says so.
+    `sources` gives for each module of gradtape the names to take from it, separated by spaces; the
+    names under "" are modules themselves. A name that is nowhere raises the error that says so.
     """
     where = {name: source for source, names in sources.items() for name in names.split()}
 

@@ -46,7 +46,9 @@ SMOOTH = [
 
 
 def exact_dtypes(name):
-    """Not double precision where TensorFlow's is wrong: erf(inf) is NaN, gelu's constants are floats."""
+    """Not double precision where TensorFlow's is wrong: erf(inf) is NaN, gelu's constants are
+    floats.
+    """
     return ("float32",) if name in ("math.erf", "nn.gelu") else BOTH
 
 

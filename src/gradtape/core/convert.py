@@ -1,13 +1,13 @@
 """Python values and NumPy arrays as tensors, by TensorFlow's rules.
 
-A Python float becomes float32, an int int32 (int64 if it does not fit), a complex number complex128;
-a NumPy array keeps its dtype. Next to a tensor a plain value takes the tensor's dtype. What has a
-method `_as_tensor()` (a variable, an IndexedSlices) says itself which tensor it stands for.
+A Python float becomes float32, an int int32 (int64 if it does not fit), a complex number
+complex128; a NumPy array keeps its dtype. Next to a tensor a plain value takes the tensor's dtype.
+What has a method `_as_tensor()` (a variable, an IndexedSlices) says itself which tensor it stands
+for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ class _Promotion:
 promotion = _Promotion()
 """Whether tensors of different dtypes mix by NumPy's promotion. By default they do not mix."""
 
-pack: Callable[[Any, Any], Tensor]
+pack: Any = None
 """Makes a tensor of a list that holds tensors; installed by `gradtape.ops`, being an op."""
 
 
@@ -43,8 +43,8 @@ def as_tensor(value: Any, dtype: Any = None, op: str = "convert_to_tensor") -> T
             return Tensor(to_array(value, dtype, op))
     if dtype is not None and value.dtype is not as_dtype(dtype):
         raise DTypeError(
-            f"{op}: the tensor is {value.dtype.name}, and dtype={as_dtype(dtype).name} was asked for. "
-            f"Convert it with tf.cast(x, tf.{as_dtype(dtype).name})."
+            f"{op}: the tensor is {value.dtype.name}, and dtype={as_dtype(dtype).name} was asked "
+            f"for. Convert it with tf.cast(x, tf.{as_dtype(dtype).name})."
         )
     return value  # type: ignore[no-any-return]
 
@@ -57,8 +57,8 @@ def operand(value: Any, partner: np.dtype[Any], op: str) -> Tensor:
             partner = np.result_type(partner, value)
         elif kind is float and partner not in dtypes.INEXACT:
             raise DTypeError(
-                f"{op}: the Python float {value!r} meets a tensor of {partner.name}, which cannot hold "
-                f"it. Cast the tensor first: tf.cast(x, tf.float32)."
+                f"{op}: the Python float {value!r} meets a tensor of {partner.name}, which cannot "
+                "hold it. Cast the tensor first: tf.cast(x, tf.float32)."
             )
         try:
             return Tensor(np.asarray(value, partner))
@@ -116,7 +116,9 @@ def _fits_int32(array: Any) -> bool:
 
 
 def _fit_python(array: Any, wanted: DType, value: Any, op: str) -> Any:
-    """`array`, made of Python numbers, in the dtype asked for, if that dtype can hold such numbers."""
+    """`array`, made of Python numbers, in the dtype asked for, if that dtype can hold such
+    numbers.
+    """
     kind = array.dtype.kind
     fits = {
         "b": wanted.is_bool,
@@ -134,7 +136,7 @@ def _fit_python(array: Any, wanted: DType, value: Any, op: str) -> Any:
     came = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}.get(kind, kind)
     raise DTypeError(
         f"{op}: expected values of {wanted.name}, but received {value!r:.200} of type {came!r}. "
-        f"Convert them with tf.cast."
+        "Convert them with tf.cast."
     )
 
 
@@ -155,8 +157,8 @@ def _from_foreign(value: Any, wanted: DType | None, op: str) -> Any:
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return _from_numpy(np.asarray(value), wanted, op)
     raise ValueError(
-        f"{op}: cannot make a tensor of a {type(value).__name__}: {value!r:.200}. Expected a number, "
-        "nested lists of numbers, a NumPy array or a tensor."
+        f"{op}: cannot make a tensor of a {type(value).__name__}: {value!r:.200}. Expected a "
+        "number, nested lists of numbers, a NumPy array or a tensor."
     )
 
 
@@ -191,7 +193,9 @@ def _leaves(value: Any) -> Any:
 
 
 def holds_tensor(value: Any) -> bool:
-    """Whether `value` is a list or tuple with a tensor (or what stands for one) somewhere inside."""
+    """Whether `value` is a list or tuple with a tensor (or what stands for one) somewhere
+    inside.
+    """
     return isinstance(value, (list, tuple)) and any(
         isinstance(leaf, Tensor) or hasattr(leaf, "_as_tensor") for leaf in _leaves(value)
     )

@@ -1,10 +1,10 @@
 """From an op call to a result and a record: the one door for every op.
 
 `recorders()` are the tapes of this thread that listen now. A call runs the kernel of the op on
-the arrays of its inputs; if one of the inputs has a key, each recorder is offered the call and keeps
-a record if it tracks an input. `unary`, `binary`, `single` and `nary` make the callable of an op: the first two
-are `nary` written out for the ops that eager code calls most (on 16 numbers, `binary` adds
-0.5 µs to NumPy's own 0.45 µs, `nary` 1.2 µs); `single` is `nary` for one tensor.
+the arrays of its inputs; if one of the inputs has a key, each recorder is offered the call and
+keeps a record if it tracks an input. `unary`, `binary`, `single` and `nary` make the callable of
+an op: the first two are `nary` written out for the ops that eager code calls most (on 16 numbers,
+`binary` adds 0.5 µs to NumPy's own 0.45 µs, `nary` 1.2 µs); `single` is `nary` for one tensor.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _NO_PARAMS: dict[str, Any] = {}
 class Record(NamedTuple):
     """An executed op: all that the chain rule needs of it, and no more.
 
-    `inputs` are pairs (position, key) of the inputs that the tape tracks; `outputs` is the key of the
-    output, or a tuple of the keys of several. `saved` has a slot for each argument and one for the output:
-    the tensor if a rule needs its values, its Spec if a rule needs only that, else None.
+    `inputs` are pairs (position, key) of the inputs that the tape tracks; `outputs` is the key of
+    the output, or a tuple of the keys of several. `saved` has a slot for each argument and one for
+    the output: the tensor if a rule needs its values, its Spec if a rule needs only that, else
+    None.
     """
 
     op: Op
@@ -60,7 +61,9 @@ class Recorder(Protocol):
 _listening: ContextVar[Any] = ContextVar("recorders", default=())
 
 recorders: Callable[[], Any] = _listening.get
-"""The recorders that listen in this thread. (A ContextVar answers in 17 ns, a threading.local in 51.)"""
+"""The recorders that listen in this thread. (A ContextVar answers in 17 ns, a threading.local in
+51.)
+"""
 
 
 def listeners() -> list[Any]:
@@ -80,7 +83,7 @@ if getattr(sys.flags, "thread_inherit_context", False):
     recorders = listeners
 
 
-cast: Callable[[Tensor, Any], Tensor]
+cast: Any = None
 """Converts a tensor to a dtype; installed by `gradtape.ops`, being an op."""
 
 
@@ -345,21 +348,23 @@ def _refuse_mixed(op: Op, names: Any, tensors: list[Tensor]) -> None:
         (n, t) for n, t in zip(names, tensors, strict=True) if t.dtype is not first.dtype
     )
     raise DTypeError(
-        f"{op.name}: `{names[0]}` is {first.dtype.name} and `{name}` is {other.dtype.name}; tensors of "
-        f"different dtypes do not mix. Cast one of them, e.g. tf.cast({name}, tf.{first.dtype.name})."
+        f"{op.name}: `{names[0]}` is {first.dtype.name} and `{name}` is {other.dtype.name}; "
+        f"tensors of different dtypes do not mix. Cast one of them, e.g. tf.cast({name}, "
+        f"tf.{first.dtype.name})."
     )
 
 
 def _refuse_dtype(op: Op, x: Tensor, name: str | None = None) -> None:
     taken = ", ".join(d.name for d in dtypes.ALL if d.numpy_dtype in op.dtypes)
     raise DTypeError(
-        f"{op.name}: `{name or op.arguments[0]}` is {x.dtype.name}, and the op takes {taken}. Convert it "
-        f"with tf.cast."
+        f"{op.name}: `{name or op.arguments[0]}` is {x.dtype.name}, and the op takes {taken}. "
+        "Convert it with tf.cast."
     )
 
 
 def _rerun(op: Op, inputs: Any, params: dict[str, Any], error: Exception) -> Any:
-    """The kernel raised, or is not bound yet: run it on the engine it should have, or say what is wrong.
+    """The kernel raised, or is not bound yet: run it on the engine it should have, or say what is
+    wrong.
 
     Overflow and division by zero give Inf and NaN without a word. NumPy's RuntimeWarning about them
     arrives here as an exception where the user has turned warnings into errors.

@@ -11,7 +11,9 @@ from .errors import DTypeError
 
 
 class DType:
-    """An element type: `gradtape.float32` and its siblings. Equal to its NumPy dtype and its name."""
+    """An element type: `gradtape.float32` and its siblings. Equal to its NumPy dtype and its
+    name.
+    """
 
     __slots__ = ("is_complex", "is_floating", "is_integer", "name", "numpy_dtype", "size")
 

@@ -1,7 +1,7 @@
 """Engine: an array library, and the few functions that it does its own way.
 
-A kernel is written once, against `xp`: the engine of its arrays. `xp.sin` is the library's own `sin`
-unless the engine defines one. The engines themselves live in `gradtape.engines`.
+A kernel is written once, against `xp`: the engine of its arrays. `xp.sin` is the library's own
+`sin` unless the engine defines one. The engines themselves live in `gradtape.engines`.
 """
 
 from __future__ import annotations

@@ -1,18 +1,19 @@
 """The exceptions of gradtape.
 
-    Error(Exception)                              everything raised on purpose by gradtape's own checks
-    └── OpError                                   an op refused its arguments (TensorFlow: errors.OpError)
-        ├── InvalidArgumentError(ValueError)      TensorFlow's class for bad values, shapes and dtypes
-        │   ├── ShapeError                        shapes do not fit
-        │   ├── ValuesNeeded                      vectorized_map has no one value for what needs one
-        │   └── DTypeError(TypeError)             dtypes do not fit
-        ├── NotFoundError(LookupError)
-        ├── OutOfRangeError(IndexError)
-        └── UnimplementedError(NotImplementedError)
-    NoGradientError(Error, LookupError)           an op on the path has no gradient rule
+    Error(Exception)                           raised on purpose, by gradtape's own checks
+    ├── OpError                                an op refused its arguments (as in TensorFlow)
+    │   ├── InvalidArgumentError(ValueError)   bad values, shapes and dtypes (as in TensorFlow)
+    │   │   ├── ShapeError                     shapes do not fit
+    │   │   ├── DTypeError(TypeError)          dtypes do not fit
+    │   │   └── ValuesNeeded                   Python needs values that a batch has many of
+    │   ├── NotFoundError(LookupError)
+    │   ├── OutOfRangeError(IndexError)
+    │   └── UnimplementedError(NotImplementedError)
+    └── NoGradientError(LookupError)           an op on the path has no gradient rule
 
 Each is also the built-in exception that a Python programmer would expect, so `except ValueError`
-catches a wrong shape. A message says which op or argument, what was expected, what came, what to do.
+catches a wrong shape. A message says which op or argument, what was expected, what came, and what
+to do.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class ShapeError(InvalidArgumentError):
 
 
 class ValuesNeeded(InvalidArgumentError):
-    """Python needs one value of what has another for each element of a batch: see vectorized_map."""
+    """Python needs one value of what has another for each element of a batch: see
+    vectorized_map.
+    """
 
 
 class DTypeError(InvalidArgumentError, TypeError):

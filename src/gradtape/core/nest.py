@@ -70,11 +70,13 @@ def map_structure(fn: Callable[..., Any], *structures: Any) -> Any:
 
 
 def assert_same_structure(nest1: Any, nest2: Any) -> None:
-    """Raise unless both are nested alike: ValueError for other nesting, TypeError for other types."""
+    """Raise unless both are nested alike: ValueError for other nesting, TypeError for other
+    types.
+    """
     if is_nested(nest1) != is_nested(nest2):
         raise ValueError(
-            f"The two structures are not nested alike: {nest1!r} and {nest2!r}. One is a leaf where "
-            "the other is a container."
+            f"The two structures are not nested alike: {nest1!r} and {nest2!r}. One is a leaf "
+            "where the other is a container."
         )
     if not is_nested(nest1):
         return
@@ -106,7 +108,8 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
         return sorted(mapping)
     except TypeError:
         raise TypeError(
-            f"The keys of a dict in a nested structure must be sortable, and {list(mapping)!r} are not."
+            f"The keys of a dict in a nested structure must be sortable, and {list(mapping)!r} are "
+            "not."
         ) from None
 
 

@@ -2,10 +2,11 @@
 
 The signature of a kernel is the op's schema: after `xp`, the engine of the arrays, positional
 parameters are tensors and keyword-only parameters are static. A rule is a function whose parameters
-are named after what it needs: `g` (the cotangent of the output) first, then `out`, tensor arguments and
-static parameters. The rule of a variadic argument (`*values`, the last) begins with `g, index`: it
-serves each of the tensors, and `index` says which; `values` is the tuple of all. What no rule names is not kept on a tape; a tensor annotated `Spec` in a rule is
-kept as its shape and dtype only.
+are named after what it needs: `g` (the cotangent of the output) first, then `out`, tensor
+arguments and static parameters. The rule of a variadic argument (`*values`, the last) begins with
+`g, index`: it serves each of the tensors, and `index` says which; `values` is the tuple of all.
+What no rule names is not kept on a tape; a tensor annotated `Spec` in a rule is kept as its shape
+and dtype only.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class Keep(Enum):
 
 
 class Rule(NamedTuple):
-    """A gradient rule: `pull(g, saved, params)`, and what it needs to find in `saved`, slot by slot."""
+    """A gradient rule: `pull(g, saved, params)`, and what it needs to find in `saved`, slot by
+    slot.
+    """
 
     pull: Callable[[Any, Any, Any], Any]
     keeps: dict[int, Keep]
@@ -43,10 +46,11 @@ class Rule(NamedTuple):
 
 @cache
 def keeper(plan: tuple[Keep | None, ...]) -> Callable[..., tuple[Any, ...]]:
-    """The function that keeps, of the inputs and the output of an op, what `plan` says, slot by slot.
+    """The function that keeps, of the inputs and the output of an op, what `plan` says, slot by
+    slot.
 
-    It is written as text and compiled once for each plan, as those of a named tuple are: deciding anew
-    at each call took half of the time that a record takes.
+    It is written as text and compiled once for each plan, as those of a named tuple are: deciding
+    anew at each call took half of the time that a record takes.
     """
     names = [*(f"x{i}" for i in range(len(plan) - 1)), "out"]
     terms = {
@@ -66,7 +70,9 @@ def spec_like(value: Any) -> Any:
 
 
 class Op:
-    """One differentiable (or not) operation. Made by `op` and by the families in `ops/_family.py`."""
+    """One differentiable (or not) operation. Made by `op` and by the families in
+    `ops/_family.py`.
+    """
 
     def __init__(
         self,
@@ -144,7 +150,9 @@ class Op:
         return declare
 
     def batch(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Declare the op on arguments of which those named in `batched` have a batch axis, axis 0."""
+        """Declare the op on arguments of which those named in `batched` have a batch axis, axis
+        0.
+        """
         self.batch_rule = function
         return function
 
@@ -194,7 +202,8 @@ class Op:
         return self.kernels[type(arrays[0])](*arrays, **params)
 
     def keep_for(self, positions: tuple[int, ...]) -> Callable[..., tuple[Any, ...]] | None:
-        """The function that keeps, of inputs and output, what a tape needs that tracks these inputs.
+        """The function that keeps, of inputs and output, what a tape needs that tracks these
+        inputs.
 
         None if no gradient reaches them.
         """
@@ -206,7 +215,9 @@ class Op:
         return self._keepers[positions]
 
     def plan(self, wanted: tuple[bool, ...]) -> tuple[Keep | None, ...]:
-        """What to keep for each slot when `wanted` says of each argument whether a gradient flows to it."""
+        """What to keep for each slot when `wanted` says of each argument whether a gradient flows
+        to it.
+        """
         keeps: dict[int, Keep] = {}
         for argument, needed in zip(self.arguments, wanted, strict=True):
             if needed and argument in self.rules:
@@ -228,8 +239,9 @@ class Op:
             return None
         known = ", ".join(f"`{name}`" for name in self.rules) or "no argument"
         raise NoGradientError(
-            f"{self.name}: no gradient rule with respect to `{argument}` (rules exist for: {known}). "
-            f"Pass stop_gradient({argument}) if its gradient is not wanted, or give the op a rule with "
+            f"{self.name}: no gradient rule with respect to `{argument}` (rules exist for: "
+            f"{known}). Pass stop_gradient({argument}) if its gradient is not wanted, or give the "
+            "op a rule with "
             f'@{self.name}.vjp("{argument}").'
         )
 
@@ -249,7 +261,9 @@ class Op:
         raise InvalidArgumentError(f"{self.name}: {what}. Received: {', '.join(came)}.") from error
 
     def names_of(self, inputs: Any) -> list[str]:
-        """The names of the arguments, one for each input: those of a variadic argument are numbered."""
+        """The names of the arguments, one for each input: those of a variadic argument are
+        numbered.
+        """
         if not self.variadic:
             return list(self.arguments)
         *fixed, last = self.arguments
@@ -279,9 +293,11 @@ class Op:
 
 
 class JointOp:
-    """An op made for one call, with one rule for all its inputs: a custom gradient, a recomputation.
+    """An op made for one call, with one rule for all its inputs: a custom gradient, a
+    recomputation.
 
-    `rule(g)` gives the cotangents of the inputs, in order. It takes a record on a tape as any op does.
+    `rule(g)` gives the cotangents of the inputs, in order. It takes a record on a tape as any op
+    does.
     """
 
     arguments = ("inputs",)
@@ -365,7 +381,9 @@ class Parameters(NamedTuple):
 
 
 def parameters_of(function: Callable[..., Any]) -> Parameters:
-    """The names in the signature of `function`. (inspect.signature takes 30 µs, 600 times at import.)"""
+    """The names in the signature of `function`. (inspect.signature takes 30 µs, 600 times at
+    import.)
+    """
     declared = getattr(function, "parameters", None)  # a wrapper says what it stands for
     if declared is not None:
         return declared  # type: ignore[no-any-return]

@@ -8,7 +8,9 @@ from typing import Any, SupportsIndex
 
 
 class TensorShape(tuple[Any, ...]):
-    """A tuple of dimensions. `None` stands for an unknown one, `TensorShape(None)` for unknown rank."""
+    """A tuple of dimensions. `None` stands for an unknown one, `TensorShape(None)` for unknown
+    rank.
+    """
 
     _unknown = False
 

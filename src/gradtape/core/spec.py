@@ -10,7 +10,9 @@ from .errors import DTypeError, ShapeError
 
 
 class Spec(NamedTuple):
-    """Shape and dtype of an array. A record keeps it in place of a tensor whose values no rule needs."""
+    """Shape and dtype of an array. A record keeps it in place of a tensor whose values no rule
+    needs.
+    """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -36,8 +38,8 @@ def broadcast_shapes(op: str, **shapes: tuple[int, ...]) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
         raise ShapeError(
-            f"{op}: shapes do not broadcast together: {describe_shapes(shapes)}. Sizes must be equal "
-            "or 1, counted from the last axis; reshape or expand_dims one argument."
+            f"{op}: shapes do not broadcast together: {describe_shapes(shapes)}. Sizes must be "
+            "equal or 1, counted from the last axis; reshape or expand_dims one argument."
         ) from None
 
 
@@ -51,8 +53,8 @@ def same_dtype(op: str, **specs: Spec) -> np.dtype[Any]:
     for name, other in others:
         if other.dtype != spec.dtype:
             raise DTypeError(
-                f"{op}: `{first}` is {spec.dtype.name} and `{name}` is {other.dtype.name}; tensors of "
-                f"different dtypes do not mix. Cast one: tf.cast({name}, tf.{spec.dtype.name})."
+                f"{op}: `{first}` is {spec.dtype.name} and `{name}` is {other.dtype.name}; tensors "
+                f"of different dtypes do not mix. Cast one: tf.cast({name}, tf.{spec.dtype.name})."
             )
     return spec.dtype
 

@@ -19,8 +19,8 @@ new_key = count(1).__next__
 class Tensor:
     """An array of one engine, never written to after it was made.
 
-    Tapes know tensors by number: `_key` is None until a tape tracks this one. An op whose inputs have
-    no keys need not look for tapes at all. The operators are installed by `gradtape.ops`.
+    Tapes know tensors by number: `_key` is None until a tape tracks this one. An op whose inputs
+    have no keys need not look for tapes at all. The operators are installed by `gradtape.ops`.
     """
 
     __slots__ = ("__weakref__", "_array", "_key")
@@ -31,8 +31,9 @@ class Tensor:
     __array_priority__ = 100  # ndarray + Tensor is left to Tensor.__radd__
 
     _intercept: Any = None
-    """`_intercept(op, inputs, params)` of a subclass runs the ops that meet a tensor of it in place of the
-    kernels. Only what is not `Tensor` itself is asked: the usual call does not pay for it."""
+    """`_intercept(op, inputs, params)` of a subclass runs the ops that meet a tensor of it in
+    place of the kernels. Only what is not `Tensor` itself is asked: the usual call does not pay
+    for it."""
 
     def __init__(self, array: Any, key: int | None = None) -> None:
         self._array = array
@@ -98,8 +99,8 @@ class Tensor:
     def __bool__(self) -> bool:
         if self._array.size != 1:
             raise ValueError(
-                f"The truth value of a tensor of shape {self.shape} is ambiguous. Use reduce_any(x) or "
-                "reduce_all(x)."
+                f"The truth value of a tensor of shape {self.shape} is ambiguous. Use "
+                "reduce_any(x) or reduce_all(x)."
             )
         return bool(self._array)
 
@@ -151,8 +152,8 @@ class Tensor:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
-            "A tensor is immutable and does not support item assignment. Use "
-            "x = x.at[i].set(value), which gives a new tensor, or a Variable and its assign()."
+            "A tensor is immutable and does not support item assignment. Use x = "
+            "x.at[i].set(value), which gives a new tensor, or a Variable and its assign()."
         )
 
     def __hash__(self) -> int:
@@ -217,7 +218,9 @@ class Reference:
 
 
 def numpy_text(value: Any) -> str:
-    """The values as `repr` shows them: NumPy's own text (on lines of its own), a bare number for rank 0."""
+    """The values as `repr` shows them: NumPy's own text (on lines of its own), a bare number for
+    rank 0.
+    """
     array = np.asarray(value)
     text = repr(array) if array.ndim else str(array[()])
     return f"\n{text}" if "\n" in text else text

@@ -161,7 +161,9 @@ class NumpyEngine(Engine):
             return function(x, y)
 
     def special(self, name: str, *arrays: Any) -> Any:
-        """SciPy's special function `name`; in float32 for the types of 16 bits, which SciPy lacks."""
+        """SciPy's special function `name`; in float32 for the types of 16 bits, which SciPy
+        lacks.
+        """
         import scipy.special
 
         function = getattr(scipy.special, name)
@@ -219,9 +221,11 @@ class NumpyEngine(Engine):
     # The methods of the same names are Python around these: 0.8 µs more for each call.
 
     def sum(self, x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-        if x.size > 2**15 and not keepdims and x.dtype.char in "fd" and dtype in (None, x.dtype):
-            if type(axis) is tuple and 0 < len(axis) < x.ndim and axis[-1] == len(axis) - 1:
-                return self._sum_rows(x, len(axis))
+        large = (
+            x.size > 2**15 and not keepdims and x.dtype.char in "fd" and dtype in (None, x.dtype)
+        )
+        if large and type(axis) is tuple and 0 < len(axis) < x.ndim and axis[-1] == len(axis) - 1:
+            return self._sum_rows(x, len(axis))
         return np.add.reduce(x, axis, dtype, None, keepdims)
 
     def _sum_rows(self, x: Any, count: int) -> Any:
@@ -271,7 +275,9 @@ class NumpyEngine(Engine):
         return e * ((np.log(u) + lost) / (u - 1 + lost))
 
     def fft_complex(self, x: Any, axes: Any, norm: str, inverse: bool) -> Any:
-        """SciPy's transforms: NumPy's take ten times as long on complex64 (3.1 ms for 256 x 256)."""
+        """SciPy's transforms: NumPy's take ten times as long on complex64 (3.1 ms for 256 x
+        256).
+        """
         from scipy import fft
 
         if len(axes) == 1:
@@ -303,7 +309,9 @@ class NumpyEngine(Engine):
         return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
 
     def overlap_add(self, x: Any, axis: int, step: int, size: int) -> Any:
-        """The sum of the pieces of `x` (numbered along `axis`) where `frames` would take them from."""
+        """The sum of the pieces of `x` (numbered along `axis`) where `frames` would take them
+        from.
+        """
         *outer, count, length = x.shape[: axis + 2]
         inner = x.shape[axis + 2 :]
         parts = -(-length // step)
@@ -375,7 +383,9 @@ class NumpyEngine(Engine):
         return result
 
     def segment_places(self, ids: Any, count: int, op: str) -> Any:
-        """Flat segment ids, those that are negative (to be dropped) as `count`, if none is larger."""
+        """Flat segment ids, those that are negative (to be dropped) as `count`, if none is
+        larger.
+        """
         places = np.asarray(ids, np.intp).reshape(-1)
         if not places.size:
             return places
@@ -383,12 +393,15 @@ class NumpyEngine(Engine):
             wrong = np.argwhere(np.asarray(ids) >= count)[0]
             place = f"[{', '.join(map(str, wrong))}]" if len(wrong) else ""
             raise InvalidArgumentError(
-                f"{op}: segment_ids{place} = {np.asarray(ids)[tuple(wrong)]} is not in [0, {count})."
+                f"{op}: segment_ids{place} = {np.asarray(ids)[tuple(wrong)]} is not in [0, "
+                f"{count})."
             )
         return np.where(places < 0, count, places) if places.min() < 0 else places
 
     def rows_reduce(self, how: str, start: Any, count: int, indices: Any, rows: Any) -> Any:
-        """`count` rows of `start`, with each of `rows` multiplied in ("prod"), or the "max", "min"."""
+        """`count` rows of `start`, with each of `rows` multiplied in ("prod"), or the "max",
+        "min".
+        """
         function = {"prod": np.multiply, "max": np.maximum, "min": np.minimum}[how]
         width = math.prod(rows.shape[1:])
         result = np.full(count * width, start, rows.dtype)

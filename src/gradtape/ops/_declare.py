@@ -13,10 +13,11 @@ def op(kernel: Callable[..., Any] | None = None, **properties: Any) -> Any:
     """Declare an op: the decorated function is its kernel, its rules follow with `@name.vjp("x")`.
 
     Properties: `nondiff` (names of arguments whose gradient has no meaning: None; or "all"), `zero`
-    (arguments whose gradient is defined and zero), `dtypes` (that the op takes), `samples` (a function
-    of a random generator giving the `(tensors, params)` pairs on which `check_op` tests the op),
-    `reference` (a function on NumPy arrays that must give the same), `pattern` (which outputs depend
-    on which inputs, for sparse Jacobians: see `core/pattern.py`; without it, all on all).
+    (arguments whose gradient is defined and zero), `dtypes` (that the op takes), `samples` (a
+    function of a random generator giving the `(tensors, params)` pairs on which `check_op` tests
+    the op), `reference` (a function on NumPy arrays that must give the same), `pattern` (which
+    outputs depend on which inputs, for sparse Jacobians: see `core/pattern.py`; without it, all on
+    all).
     """
     if kernel is None:
         return lambda function: op(function, **properties)

@@ -34,8 +34,8 @@ def elementwise(
     """Declare an elementwise op, with a rule for each argument under the argument's name:
 
     - a function without `g`: the partial derivative, from `out` and the arguments that it names;
-    - a function of `g` and of what else it names: the cotangent itself, for where multiplying by the
-      partial would be slower or less exact (such a rule conjugates by itself);
+    - a function of `g` and of what else it names: the cotangent itself, for where multiplying by
+      the partial would be slower or less exact (such a rule conjugates by itself);
     - a number: a constant partial; 0 says "defined and zero";
     - nothing, or None: the gradient has no meaning.
 

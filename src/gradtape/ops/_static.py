@@ -1,4 +1,6 @@
-"""Static parameters (shapes, axes, counts) from whatever users write: ints, lists, arrays, tensors."""
+"""Static parameters (shapes, axes, counts) from whatever users write: ints, lists, arrays,
+tensors.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,8 @@ def resolved_shape(shape: Any, old: tuple[int, ...], op: str) -> tuple[int, ...]
     if free or known != size or any(d < 0 for d in dims):
         raise ShapeError(
             f"{op}: cannot reshape a tensor of shape {old} ({size} elements) to shape={dims}"
-            f"{'' if free else f' ({known} elements)'}. One dimension may be -1, the others are >= 0."
+            f"{'' if free else f' ({known} elements)'}. One dimension may be -1, the others are >= "
+            f"0."
         )
     return dims
 

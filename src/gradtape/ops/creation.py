@@ -19,7 +19,8 @@ from .shape import broadcast_to, reshape
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
-    """A tensor with the given values. Python floats become float32, ints int32; arrays keep their dtype.
+    """A tensor with the given values. Python floats become float32, ints int32; arrays keep their
+    dtype.
 
     >>> constant([1.0, 2.0])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
@@ -36,8 +37,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
             array = array.reshape(dims)
         else:
             raise ShapeError(
-                f"constant: {array.size} values cannot fill shape={dims}. Give one value, or as many "
-                "as the shape has elements."
+                f"constant: {array.size} values cannot fill shape={dims}. Give one value, or as "
+                "many as the shape has elements."
             )
     return Tensor(array)
 

@@ -124,8 +124,7 @@ def _broadcast_to_spec(x, *, shape):
     if not fits:
         raise ShapeError(
             f"broadcast_to: `input` of shape {x.shape} cannot be broadcast to shape={shape}: its "
-            "sizes "
-            "must be equal to the last ones of `shape`, or 1."
+            "sizes must be equal to the last ones of `shape`, or 1."
         )
     return Spec(shape, x.dtype)
 
@@ -146,7 +145,9 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     ],
 )
 def unbroadcast(xp, x, *, shape):
-    """`x` summed over the axes along which `shape` would be broadcast: the adjoint of `broadcast_to`."""
+    """`x` summed over the axes along which `shape` would be broadcast: the adjoint of
+    `broadcast_to`.
+    """
     new = x.ndim - len(shape)
     if x.shape[new:] == shape:  # as the gradient of a bias is
         return xp.add.reduce(x, 0 if new == 1 else tuple(range(new)))
@@ -174,7 +175,9 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """`input` without its axes of size 1, or without those named in `axis`, which must have size 1."""
+    """`input` without its axes of size 1, or without those named in `axis`, which must have size
+    1.
+    """
     x = to_tensor(input, "squeeze")
     shape = x._array.shape
     if axis is None or axis == []:

@@ -1,10 +1,10 @@
 """A tape with a memory budget: what is dropped to stay within it is computed again on the way back.
 
-Records are data, so an op can be run again. A `Ledger` stands in the place of the list of records. It
-keeps, beside each record, the recipe of its outputs: the op, its inputs (by key, where they have a recipe
-themselves) and its parameters. When the values it holds pass the budget, it drops those that are the
-cheapest to make again for the bytes that they free. Random draws are no ops but constants, so they are
-never drawn anew: the gradients are, bit for bit, those without a budget.
+Records are data, so an op can be run again. A `Ledger` stands in the place of the list of records.
+It keeps, beside each record, the recipe of its outputs: the op, its inputs (by key, where they
+have a recipe themselves) and its parameters. When the values it holds pass the budget, it drops
+those that are the cheapest to make again for the bytes that they free. Random draws are no ops but
+constants, so they are never drawn anew: the gradients are, bit for bit, those without a budget.
 """
 
 from __future__ import annotations
@@ -38,13 +38,16 @@ def parse_bytes(budget: Any) -> int:
     )
     if match is None or match[2].upper() not in _UNITS:
         raise ValueError(
-            f"memory_budget: expected a number of bytes or a text like '2GB' or '512MiB', not {budget!r}."
+            "memory_budget: expected a number of bytes or a text like '2GB' or '512MiB', not "
+            f"{budget!r}."
         )
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
 class Held(NamedTuple):
-    """In a record, in the place of a tensor: its key, under which the ledger has it or can make it."""
+    """In a record, in the place of a tensor: its key, under which the ledger has it or can make
+    it.
+    """
 
     key: int
 
@@ -135,7 +138,9 @@ class Ledger:
             self._drop(min(candidates, key=self._price))
 
     def _price(self, key: int) -> float:
-        """The work to make a value again, with all it needs that is not there, for each byte it frees."""
+        """The work to make a value again, with all it needs that is not there, for each byte it
+        frees.
+        """
         work, open_keys, seen = 0.0, [key], set()
         while open_keys:
             recipe = self._recipes[open_keys.pop()]

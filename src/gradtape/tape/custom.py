@@ -25,17 +25,17 @@ from .variable import Variable
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorate `f(*xs)`, that returns `(y, grad_fn)`, with the gradient that `grad_fn` gives.
 
-    `grad_fn(*upstream)` takes a cotangent for each output and returns one for each argument (None for
-    "not connected"). If `f` reads trainable variables that are not arguments, `grad_fn` takes them as
-    `variables=` and returns `(gradients of the arguments, gradients of the variables)`.
+    `grad_fn(*upstream)` takes a cotangent for each output and returns one for each argument (None
+    for "not connected"). If `f` reads trainable variables that are not arguments, `grad_fn` takes
+    them as `variables=` and returns `(gradients of the arguments, gradients of the variables)`.
 
     >>> @tf.custom_gradient
     ... def log1pexp(x):
     ...     e = tf.exp(x)
     ...     return tf.math.log(1 + e), lambda upstream: upstream * (1 - 1 / (1 + e))
 
-    The gradient of the result is that of `grad_fn` alone, whatever `f` is made of; the second derivative
-    is that of the ops that `grad_fn` runs. Forward mode uses the transpose of `grad_fn`.
+    The gradient of the result is that of `grad_fn` alone, whatever `f` is made of; the second
+    derivative is that of the ops that `grad_fn` runs. Forward mode uses the transpose of `grad_fn`.
     """
     if f is None:
         return custom_gradient
@@ -44,7 +44,9 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 class _CustomGradient:
-    """A function with a gradient of its own. As a method it binds: `self` takes no gradient's place."""
+    """A function with a gradient of its own. As a method it binds: `self` takes no gradient's
+    place.
+    """
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self._f = f
@@ -69,9 +71,9 @@ class _CustomGradient:
         variables = _others(read, flat_args)
         if variables and not _takes_variables(grad_fn):
             raise TypeError(
-                f"custom_gradient: {_name(f)} reads the variables {_names(variables)}, so its gradient "
-                "function must take the keyword `variables` and return (gradients of the arguments, "
-                "gradients of the variables)."
+                f"custom_gradient: {_name(f)} reads the variables {_names(variables)}, so its "
+                "gradient function must take the keyword `variables` and return (gradients of the "
+                "arguments, gradients of the variables)."
             )
 
         def rule(g: Any) -> list[Any]:
@@ -81,8 +83,8 @@ class _CustomGradient:
             both = grad_fn(*upstream, variables=variables)
             if not isinstance(both, (tuple, list)) or len(both) != 2:
                 raise ValueError(
-                    f"custom_gradient: the gradient function of {_name(f)} must return (gradients of the "
-                    f"arguments, gradients of the variables), and returned {both!r:.100}."
+                    f"custom_gradient: the gradient function of {_name(f)} must return (gradients "
+                    f"of the arguments, gradients of the variables), and returned {both!r:.100}."
                 )
             by_argument = _checked(both[0], flat_args, "argument", f)
             return by_argument + _checked(both[1], variables, "variable", f)
@@ -107,8 +109,8 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """`f`, whose intermediate results are not kept: `f` runs again when the gradient is taken.
 
-    Trades time for memory: a tape keeps the arguments of the call only. Random draws in `f` are the same
-    in both runs.
+    Trades time for memory: a tape keeps the arguments of the call only. Random draws in `f` are
+    the same in both runs.
     """
 
     @wraps(f)
@@ -145,13 +147,17 @@ def _recorded(name: str, inputs: list[Any], result: Any, rule: Callable[[Any], l
 
 
 def _input(x: Any) -> Tensor:
-    """What a tape sees as an input: a tensor, a read variable; for anything else (`self`), a constant."""
+    """What a tape sees as an input: a tensor, a read variable; for anything else (`self`), a
+    constant.
+    """
     return as_tensor(x) if isinstance(x, (Tensor, Variable)) else Tensor(np.float32(0))
 
 
 @contextmanager
 def _reading(seen_by: list[Any]) -> Iterator[list[Variable]]:
-    """A block that only the recorders `seen_by` see; gives the trainable variables that it reads."""
+    """A block that only the recorders `seen_by` see; gives the trainable variables that it
+    reads.
+    """
     watcher = _VariableWatcher()
     active = listeners()
     around = active[:]
@@ -194,8 +200,8 @@ def _checked(gradients: Any, inputs: list[Any], kind: str, f: Callable[..., Any]
     flat = nest.flatten(gradients)
     if len(flat) != len(inputs):
         raise ValueError(
-            f"custom_gradient: the gradient function of {_name(f)} returned {len(flat)} gradients for "
-            f"{len(inputs)} {kind}s. It must return one for each, None where there is none."
+            f"custom_gradient: the gradient function of {_name(f)} returned {len(flat)} gradients "
+            f"for {len(inputs)} {kind}s. It must return one for each, None where there is none."
         )
     return [_fitting(g, x, i, kind, f) for i, (g, x) in enumerate(zip(flat, inputs, strict=True))]
 
@@ -208,8 +214,8 @@ def _fitting(g: Any, x: Any, i: int, kind: str, f: Callable[..., Any]) -> Any:
     g = as_tensor(g, op="custom_gradient")
     if g.shape != x.shape:
         raise ValueError(
-            f"custom_gradient: the gradient function of {_name(f)} returned a gradient of shape {g.shape} "
-            f"for {kind} {i}, which has shape {x.shape}. They must be equal."
+            f"custom_gradient: the gradient function of {_name(f)} returned a gradient of shape "
+            f"{g.shape} for {kind} {i}, which has shape {x.shape}. They must be equal."
         )
     return g
 

@@ -1,8 +1,8 @@
 """ForwardAccumulator: Jacobian-vector products, computed along with the function itself.
 
 The tangent of an op's output comes from its declaration, in this order: an op that is linear in an
-argument is applied to the tangent; an elementwise op multiplies it by its partial; any other op uses
-its gradient rule, which is linear in `g`, and transposes it by differentiating it by `g`.
+argument is applied to the tangent; an elementwise op multiplies it by its partial; any other op
+uses its gradient rule, which is linear in `g`, and transposes it by differentiating it by `g`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class ForwardAccumulator:
     >>> acc.jvp(y)
     <tf.Tensor: shape=(), dtype=float32, numpy=12.0>
 
-    Accumulators and tapes nest: what is inside does not see what the outside computes about it. A tape
-    inside an accumulator gives Hessian-vector products: `acc.jvp(tape.gradient(y, x))`.
+    Accumulators and tapes nest: what is inside does not see what the outside computes about it. A
+    tape inside an accumulator gives Hessian-vector products: `acc.jvp(tape.gradient(y, x))`.
     """
 
     records = None  # an observer: it is handed the tensors of each op, and keeps none
@@ -56,14 +56,15 @@ class ForwardAccumulator:
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
             if not isinstance(primal, (Tensor, Variable)):
                 raise ValueError(
-                    "ForwardAccumulator: `primals` must consist of tensors and variables, and hold "
-                    f"{primal!r:.100} of type {type(primal).__name__}."
+                    "ForwardAccumulator: `primals` must consist of tensors and variables, and "
+                    f"hold {primal!r:.100} of type {type(primal).__name__}."
                 )
             tangent = as_tensor(tangent, op="ForwardAccumulator")
             if tangent.dtype != primal.dtype or tangent.shape != primal.shape:
                 raise ValueError(
                     "ForwardAccumulator: a tangent must have the dtype and shape of its primal, "
-                    f"{primal.dtype.name} {primal.shape}, and has {tangent.dtype.name} {tangent.shape}."
+                    f"{primal.dtype.name} {primal.shape}, and has {tangent.dtype.name} "
+                    f"{tangent.shape}."
                 )
             if primal.dtype.numpy_dtype not in dtypes.INEXACT:
                 not_floating.log(primal.dtype)
@@ -94,7 +95,9 @@ class ForwardAccumulator:
         self._active = False
 
     def jvp(self, primals: Any, unconnected_gradients: Any = "none") -> Any:
-        """The Jacobian-vector product of each tensor in `primals`; None where it does not depend on any."""
+        """The Jacobian-vector product of each tensor in `primals`; None where it does not depend
+        on any.
+        """
         zero = wants_zeros(unconnected_gradients)
 
         def tangent(x: Any) -> Any:
@@ -160,7 +163,9 @@ def jvp_of_op(
 def _transposed_rule(
     op: Op, position: int, inputs: Any, outputs: Any, params: dict[str, Any], tangent: Tensor
 ) -> Any:
-    """J·t from the rule for J^T·g: the derivative of that by `g`, since the rule is linear in `g`."""
+    """J·t from the rule for J^T·g: the derivative of that by `g`, since the rule is linear in
+    `g`.
+    """
     several = type(outputs) is tuple
     results = outputs if several else (outputs,)
     gs = [zeros_of(y) for y in results if _inexact(y)]

@@ -1,7 +1,7 @@
 """Functions that differentiate functions: each a few lines over the tape and the accumulator.
 
-`argnums` chooses the argument to differentiate by, a position or a tuple of positions. Arguments are
-tensors, variables, or nests of them; Python numbers and arrays are converted.
+`argnums` chooses the argument to differentiate by, a position or a tuple of positions. Arguments
+are tensors, variables, or nests of them; Python numbers and arrays are converted.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ Argnums = int | tuple[int, ...]
 def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """The function that gives the value of `f` and its gradient: `(f(x), df/dx)`.
 
-    >>> value_and_grad(lambda x: x**2)(3.0)
-    (<tf.Tensor: shape=(), dtype=float32, numpy=9.0>, <tf.Tensor: shape=(), dtype=float32, numpy=6.0>)
+    >>> value, gradient = value_and_grad(lambda x: x**2)(3.0)
+    >>> float(value), float(gradient)
+    (9.0, 6.0)
 
     With `has_aux`, `f` returns a pair of the value to differentiate and something else.
     """
@@ -93,7 +94,9 @@ def hvp(f: Function, x: Any, v: Any) -> Any:
 
 
 def jacrev(f: Function, argnums: Argnums = 0) -> Function:
-    """The function that gives the Jacobian of `f`, by reverse mode: for more inputs than outputs."""
+    """The function that gives the Jacobian of `f`, by reverse mode: for more inputs than
+    outputs.
+    """
 
     @wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -107,7 +110,9 @@ def jacrev(f: Function, argnums: Argnums = 0) -> Function:
 
 
 def jacfwd(f: Function, argnums: int = 0) -> Function:
-    """The function that gives the Jacobian of `f`, by forward mode: for more outputs than inputs."""
+    """The function that gives the Jacobian of `f`, by forward mode: for more outputs than
+    inputs.
+    """
 
     @wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:

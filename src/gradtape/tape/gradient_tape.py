@@ -48,12 +48,13 @@ class GradientTape:
     >>> tape.gradient(y, x)
     <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 
-    Trainable variables are watched when they are read, unless `watch_accessed_variables` is False. A
-    tape gives one set of gradients and lets go of what it holds; a `persistent` one as many as asked
-    for, and holds on until it is deleted.
+    Trainable variables are watched when they are read, unless `watch_accessed_variables` is False.
+    A tape gives one set of gradients and lets go of what it holds; a `persistent` one as many as
+    asked for, and holds on until it is deleted.
 
-    With a `memory_budget` (bytes, or "2GB") the tape drops what is cheap to compute again when it holds
-    more than that, and computes it again on the way back; the gradients are the same to the last bit.
+    With a `memory_budget` (bytes, or "2GB") the tape drops what is cheap to compute again when it
+    holds more than that, and computes it again on the way back; the gradients are the same to the
+    last bit.
     """
 
     def __init__(
@@ -113,7 +114,9 @@ class GradientTape:
         self._used = False
 
     def watch(self, tensor: Any) -> None:
-        """Record what is computed from `tensor` from here on: a tensor, a variable, or a nest of them."""
+        """Record what is computed from `tensor` from here on: a tensor, a variable, or a nest of
+        them.
+        """
         for each in nest.flatten(tensor):
             if isinstance(each, Variable):
                 self._require_entered("watch()")
@@ -126,12 +129,15 @@ class GradientTape:
                     not_floating.log(each.dtype)
             else:
                 raise ValueError(
-                    f"watch: expected a tensor, a variable or a nest of them, but received {each!r:.100} "
-                    f"of type {type(each).__name__}. Make it a tensor with tf.constant(...)."
+                    "watch: expected a tensor, a variable or a nest of them, but received "
+                    f"{each!r:.100} of type {type(each).__name__}. Make it a tensor with "
+                    "tf.constant(...)."
                 )
 
     def watch_variable(self, variable: Variable) -> None:
-        """Record what is computed from reads of `variable`; called by the variable when it is read."""
+        """Record what is computed from reads of `variable`; called by the variable when it is
+        read.
+        """
         self._variables[variable._key] = variable
         if variable._tensor._array.dtype in dtypes.INEXACT:
             self.tracked.add(variable._key)
@@ -163,7 +169,8 @@ class GradientTape:
     def _require_entered(self, use: str) -> None:
         if not self._entered:
             raise RuntimeError(
-                f"{use} needs a tape that has been entered: write `with tf.GradientTape() as tape:`."
+                f"{use} needs a tape that has been entered: write `with tf.GradientTape() as "
+                "tape:`."
             )
 
     # Differentiating
@@ -203,11 +210,12 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """The Jacobian of `target` with respect to each of `sources`: shape target.shape + source.shape.
+        """The Jacobian of `target` with respect to each of `sources`: shape target.shape +
+        source.shape.
 
         One backward pass for all elements of the target together (in several, if memory is short).
-        `parallel_iterations` limits how many elements go together; without `experimental_use_pfor` they
-        go one by one, which takes a persistent tape.
+        `parallel_iterations` limits how many elements go together; without `experimental_use_pfor`
+        they go one by one, which takes a persistent tape.
         """
         zero = wants_zeros(unconnected_gradients)
         target = _single_target(target, "jacobian")
@@ -242,7 +250,8 @@ class GradientTape:
     ) -> Any:
         """The Jacobian of each example: [b, ...] and [b, ...] give [b, target..., source...].
 
-        Row i of the target must depend on row i of the source only. An unconnected source gives zeros.
+        Row i of the target must depend on row i of the source only. An unconnected source gives
+        zeros.
         """
         wants_zeros(unconnected_gradients)
         target = _single_target(target, "batch_jacobian")
@@ -261,17 +270,20 @@ class GradientTape:
         return shape_batch_jacobian(rows, target, source)
 
     def per_example_gradient(self, losses: Any, sources: Any) -> Any:
-        """The gradient of each of `losses`, one for each example, by each of `sources`: [b, source...].
+        """The gradient of each of `losses`, one for each example, by each of `sources`: [b,
+        source...].
 
-        One backward pass: the tensors that have a row for each example go back together, and only the
-        rules of the parameters run example by example. Example i must depend on row i of the data only.
-        A source that no loss depends on gives None. A tensor with as many rows as there are examples,
-        and that is not computed from sources alone, is taken for one with a row for each example.
+        One backward pass: the tensors that have a row for each example go back together, and only
+        the rules of the parameters run example by example. Example i must depend on row i of the
+        data only. A source that no loss depends on gives None. A tensor with as many rows as there
+        are examples, and that is not computed from sources alone, is taken for one with a row for
+        each example.
         """
         losses = _single_target(losses, "per_example_gradient")
         if losses is None or losses.ndim != 1:
             raise ValueError(
-                "per_example_gradient: `losses` must be a floating tensor of rank 1, a loss for each example."
+                "per_example_gradient: `losses` must be a floating tensor of rank 1, a loss for "
+                "each example."
             )
         keys = _source_keys(nest.flatten(sources))
         self._begin_backward()
@@ -279,11 +291,13 @@ class GradientTape:
         return nest.pack(sources, iter(pull_examples(records, losses, keys)))
 
     def sparse_jacobian(self, target: Any, source: Any, structure: Any = None) -> Any:
-        """The Jacobian of `target` by `source` as a SciPy csr_array: target.size rows, source.size columns.
+        """The Jacobian of `target` by `source` as a SciPy csr_array: target.size rows, source.size
+        columns.
 
-        The records tell which elements of the target may depend on which of the source. Rows that share
-        no column (or columns that share no row, where that is fewer groups) are computed together, all
-        groups in one batched pass: a banded Jacobian of any size takes as many directions as it is wide.
+        The records tell which elements of the target may depend on which of the source. Rows that
+        share no column (or columns that share no row, where that is fewer groups) are computed
+        together, all groups in one batched pass: a banded Jacobian of any size takes as many
+        directions as it is wide.
 
         >>> x = tf.constant([1.0, 2.0, 3.0, 4.0])
         >>> with tf.GradientTape() as tape:
@@ -294,11 +308,11 @@ class GradientTape:
                [ 0., -1.,  6.,  0.],
                [ 0.,  0., -1.,  8.]], dtype=float32)
 
-        Entries that could be nonzero are stored, whether they are or not. `structure`, if it is known
-        (from `jacobian_structure`, for an earlier point), spares finding it; what it leaves out must be
-        zero. The values are no tensors: to differentiate further, use `jacobian`. Complex and custom
-        gradients go by rows only. An unconnected source gives an empty array; float16 and bfloat16
-        give float32.
+        Entries that could be nonzero are stored, whether they are or not. `structure`, if it is
+        known (from `jacobian_structure`, for an earlier point), spares finding it; what it leaves
+        out must be zero. The values are no tensors: to differentiate further, use `jacobian`.
+        Complex and custom gradients go by rows only. An unconnected source gives an empty array;
+        float16 and bfloat16 give float32.
         """
         from . import sparse
 
@@ -314,8 +328,8 @@ class GradientTape:
     def jacobian_structure(self, target: Any, source: Any) -> Any:
         """Which elements of `target` may depend on which of `source`: a boolean SciPy csr_array.
 
-        It misses no dependence, and may hold more than there are: an op that declares no pattern counts
-        as one whose every output depends on all of its inputs. The tape is not used up.
+        It misses no dependence, and may hold more than there are: an op that declares no pattern
+        counts as one whose every output depends on all of its inputs. The tape is not used up.
 
         >>> x = tf.constant([1.0, 2.0, 3.0])
         >>> with tf.GradientTape() as tape:
@@ -338,8 +352,8 @@ class GradientTape:
         if not vectorised:
             if not self._persistent:
                 raise RuntimeError(
-                    f"{name}: experimental_use_pfor=False asks the tape once for each row, which takes a "
-                    "persistent one: tf.GradientTape(persistent=True)."
+                    f"{name}: experimental_use_pfor=False asks the tape once for each row, which "
+                    "takes a persistent one: tf.GradientTape(persistent=True)."
                 )
             return 1
         if parallel_iterations is None:
@@ -347,8 +361,8 @@ class GradientTape:
         if not self._persistent or parallel_iterations < 2:
             kind = RuntimeError if name == "batch_jacobian" and not self._persistent else ValueError
             raise kind(
-                f"{name}: `parallel_iterations` limits how many rows are computed at once: it must be 2 or "
-                f"more, on a persistent tape, and is {parallel_iterations}."
+                f"{name}: `parallel_iterations` limits how many rows are computed at once: it must "
+                f"be 2 or more, on a persistent tape, and is {parallel_iterations}."
             )
         return parallel_iterations
 
@@ -365,13 +379,13 @@ class GradientTape:
     def _require_unused(self) -> None:
         if not self._entered:
             raise RuntimeError(
-                "This tape was never entered, so it holds nothing to differentiate: compute the target "
-                "inside `with tf.GradientTape() as tape:`."
+                "This tape was never entered, so it holds nothing to differentiate: compute the "
+                "target inside `with tf.GradientTape() as tape:`."
             )
         if self._used:
             raise RuntimeError(
-                "A non-persistent GradientTape can only be used to compute one set of gradients (or "
-                "jacobians). Use tf.GradientTape(persistent=True) to ask it several times."
+                "A non-persistent GradientTape can only be used to compute one set of gradients "
+                "(or jacobians). Use tf.GradientTape(persistent=True) to ask it several times."
             )
 
     def _take_records(self) -> Iterator[Any]:
@@ -428,13 +442,14 @@ class _Limited:
 
 
 not_floating = _Limited(
-    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r: its gradient is None.",
+    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r: its gradient is "
+    "None.",
     5,
 )
 _inside_persistent = _Limited(
-    "Calling GradientTape.gradient on a persistent tape inside its own block is less efficient: the "
-    "gradient is recorded as well. Call it after the block, or under tape.stop_recording(), unless you "
-    "want higher derivatives from this tape.",
+    "Calling GradientTape.gradient on a persistent tape inside its own block is less efficient: "
+    "the gradient is recorded as well. Call it after the block, or under tape.stop_recording(), "
+    "unless you want higher derivatives from this tape.",
     1,
 )
 
@@ -457,7 +472,8 @@ def _target(each: Any) -> Any:
         return each if each._array.dtype in dtypes.INEXACT else None
     if isinstance(each, IndexedSlices):
         raise TypeError(
-            "gradient: an IndexedSlices cannot be a target. Make it dense: tf.convert_to_tensor(slices)."
+            "gradient: an IndexedSlices cannot be a target. Make it dense: "
+            "tf.convert_to_tensor(slices)."
         )
     if not isinstance(each, (Tensor, Variable)):
         raise TypeError(
@@ -471,7 +487,8 @@ def _target(each: Any) -> Any:
 def _single_target(target: Any, name: str) -> Any:
     if not isinstance(target, (Tensor, Variable)):
         raise TypeError(
-            f"{name}: `target` must be one tensor, and is a {type(target).__name__}: {target!r:.100}."
+            f"{name}: `target` must be one tensor, and is a {type(target).__name__}: "
+            f"{target!r:.100}."
         )
     tensor = _target(target)
     if tensor is not None:
@@ -484,7 +501,8 @@ def _target_and_source(target: Any, source: Any, name: str) -> tuple[Any, int]:
     tensor = _single_target(target, name)
     if not isinstance(source, (Tensor, Variable)):
         raise TypeError(
-            f"{name}: `source` must be one tensor, and is a {type(source).__name__}: {source!r:.100}."
+            f"{name}: `source` must be one tensor, and is a {type(source).__name__}: "
+            f"{source!r:.100}."
         )
     (key,) = _source_keys([source])
     return tensor, key
@@ -495,8 +513,8 @@ def _check_examples(target: Any, source: Any) -> None:
         raise TypeError("batch_jacobian: `target` must be floating or complex.")
     if target.ndim < 2 or source.ndim < 2:
         raise ValueError(
-            "batch_jacobian: target and source need rank 2 or more, the first axis being the examples. "
-            f"Received shapes {target.shape} and {source.shape}."
+            "batch_jacobian: target and source need rank 2 or more, the first axis being the "
+            f"examples. Received shapes {target.shape} and {source.shape}."
         )
     if target.shape[0] != source.shape[0]:
         raise ValueError(
@@ -515,8 +533,8 @@ def _source_keys(sources: list[Any]) -> list[int]:
     except AttributeError:
         wrong = next(s for s in sources if not isinstance(s, (Tensor, Variable)))
         raise TypeError(
-            f"gradient: `sources` must consist of tensors and variables, and hold {wrong!r:.100} of type "
-            f"{type(wrong).__name__}."
+            f"gradient: `sources` must consist of tensors and variables, and hold {wrong!r:.100} "
+            f"of type {type(wrong).__name__}."
         ) from None
 
 
@@ -556,6 +574,6 @@ def wants_zeros(unconnected_gradients: Any) -> bool:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
         raise ValueError(
-            f"gradient: unknown value for `unconnected_gradients`: {unconnected_gradients!r}. It is "
-            "'none' or 'zero'."
+            f"gradient: unknown value for `unconnected_gradients`: {unconnected_gradients!r}. It "
+            "is 'none' or 'zero'."
         ) from None

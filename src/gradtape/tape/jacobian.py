@@ -15,7 +15,9 @@ from ..ops.shape import reshape, transpose
 from .batching import Batch
 
 MEMORY_LIMIT = 256 * 2**20
-"""Bytes that the largest cotangent of a chunk of rows may take; more rows go into several passes."""
+"""Bytes that the largest cotangent of a chunk of rows may take; more rows go into several
+passes.
+"""
 
 
 def pull_rows(
@@ -23,8 +25,8 @@ def pull_rows(
 ) -> list[Any]:
     """For each source the cotangents from `rows`, an array of cotangents of `target`, along axis 0.
 
-    None for a source that the target does not depend on. The rows go through the batching rules of the
-    ops together, as many at a time as the memory limit (or `chunk`) allows.
+    None for a source that the target does not depend on. The rows go through the batching rules of
+    the ops together, as many at a time as the memory limit (or `chunk`) allows.
     """
     count = rows.shape[0]
     size = max(1, min(count, chunk or count, _rows_at_once(records, target)))
@@ -77,6 +79,8 @@ def batch_jacobian_rows(target: Tensor) -> Any:
 
 
 def shape_batch_jacobian(rows: Tensor, target: Tensor, source: Any) -> Tensor:
-    """The pulled rows, [place in the target, example, ...], in the shape [example, target, source]."""
+    """The pulled rows, [place in the target, example, ...], in the shape [example, target,
+    source].
+    """
     order = (1, 0, *range(2, rows.ndim))
     return reshape(transpose(rows, order), (*target._array.shape, *source.shape[1:]))

@@ -1,8 +1,8 @@
 """Per-example gradients: what each example contributes to the gradient of a parameter, in one pass.
 
-Going back through the tape, a tensor with a row for each example has an ordinary cotangent, whose row i
-belongs to example i. Where a parameter meets such a tensor, the op's rule would sum over the examples;
-there it is run for each example by itself, on its row, through the batching rules.
+Going back through the tape, a tensor with a row for each example has an ordinary cotangent, whose
+row i belongs to example i. Where a parameter meets such a tensor, the op's rule would sum over the
+examples; there it is run for each example by itself, on its row, through the batching rules.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from .batching import Batch
 
 
 def pull_examples(records: list[Any], losses: Tensor, sources: list[int]) -> list[Tensor | None]:
-    """For each source the gradients of the examples' losses, along a new axis 0; None if unconnected."""
+    """For each source the gradients of the examples' losses, along a new axis 0; None if
+    unconnected.
+    """
     count = losses._array.shape[0]
     by_example = _tensors_with_examples(records, count, set(sources))
     cotangents: dict[int, Any] = {losses._key: Tensor(np.ones_like(losses._array))}  # type: ignore[dict-item]
@@ -51,8 +53,8 @@ def pull_examples(records: list[Any], losses: Tensor, sources: list[int]) -> lis
 def _tensors_with_examples(records: list[Any], count: int, sources: set[int]) -> set[int]:
     """The keys of the tensors that have a row for each example.
 
-    What is computed from sources alone has none. What else is computed from a tensor of `count` rows,
-    recorded or constant, has.
+    What is computed from sources alone has none. What else is computed from a tensor of `count`
+    rows, recorded or constant, has.
     """
     found: set[int] = set()
     for _, inputs, outputs, saved, _ in records:
@@ -75,7 +77,9 @@ def _has_rows(value: Any, count: int) -> bool:
 
 
 def _rows(batch: Batch, value: Any, count: int) -> Any:
-    """`value` as each example sees it: its own row of a tensor of `count` rows, all of any other."""
+    """`value` as each example sees it: its own row of a tensor of `count` rows, all of any
+    other.
+    """
     if isinstance(value, Spec):
         return Spec((1, *value.shape[1:]), value.dtype) if value.shape[:1] == (count,) else value
     if isinstance(value, tuple):

@@ -1,4 +1,6 @@
-"""The scopes around code: devices, names, control dependencies. In eager mode they change nothing."""
+"""The scopes around code: devices, names, control dependencies. In eager mode they change
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _names = _Names()
 
 
 class name_scope:
-    """A block whose name stands before the names of the variables made inside: `with name_scope("a"):`."""
+    """A block whose name stands before the names of the variables made inside: `with
+    name_scope("a"):`.
+    """
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):

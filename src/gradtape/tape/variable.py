@@ -206,13 +206,17 @@ class Variable:
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
-        """Store the larger of the present rows and those of an IndexedSlices. Returns the variable."""
+        """Store the larger of the present rows and those of an IndexedSlices. Returns the
+        variable.
+        """
         return self._scatter(np.maximum.at, sparse_delta, "scatter_max")
 
     def scatter_min(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
-        """Store the smaller of the present rows and those of an IndexedSlices. Returns the variable."""
+        """Store the smaller of the present rows and those of an IndexedSlices. Returns the
+        variable.
+        """
         return self._scatter(np.minimum.at, sparse_delta, "scatter_min")
 
     def scatter_update(
@@ -298,8 +302,8 @@ class Variable:
 
     def _refuse_in_place(self, other: Any) -> Any:
         raise RuntimeError(
-            "A variable is not changed by += and its like. Use v.assign_add(x), v.assign_sub(x) or "
-            "v.assign(...); or write v = v + x to make a tensor."
+            "A variable is not changed by += and its like. Use v.assign_add(x), v.assign_sub(x) "
+            "or v.assign(...); or write v = v + x to make a tensor."
         )
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __ipow__ = _refuse_in_place
@@ -323,12 +327,15 @@ class Variable:
 
     def __hash__(self) -> int:
         raise TypeError(
-            "Variable is unhashable, because == compares element by element. Use v.ref() as the key."
+            "Variable is unhashable, because == compares element by element. Use v.ref() as the "
+            "key."
         )
 
 
 class VariablePart(Tensor):
-    """The tensor that `v[key]` gives: as a tensor, the values; `assign` writes them into the variable."""
+    """The tensor that `v[key]` gives: as a tensor, the values; `assign` writes them into the
+    variable.
+    """
 
     __slots__ = ("_place", "_variable")
 
@@ -385,8 +392,8 @@ def _one_array(tensor: Tensor, op: str) -> Any:
     """The array of `tensor`, which must have one: a variable has no element for each of a batch."""
     if tensor._intercept is not None:
         raise InvalidArgumentError(
-            f"{op}: a variable holds one value, and inside vectorized_map this tensor has one for each "
-            "element. Return it from the function, and assign the result."
+            f"{op}: a variable holds one value, and inside vectorized_map this tensor has one for "
+            "each element. Return it from the function, and assign the result."
         )
     return tensor._array
 
@@ -397,8 +404,8 @@ def _own_array(value: Any, dtype: Any) -> Any:
         tensor = as_tensor(value)
         if dtype is not None and tensor.dtype is not as_dtype(dtype):
             raise DTypeError(
-                f"Variable: the initial value is {tensor.dtype.name}, and dtype={as_dtype(dtype).name} was "
-                "asked for. Cast it with tf.cast."
+                f"Variable: the initial value is {tensor.dtype.name}, and "
+                f"dtype={as_dtype(dtype).name} was asked for. Cast it with tf.cast."
             )
         return _one_array(tensor, "Variable")
     return as_tensor(value, dtype, "Variable")._array

@@ -37,13 +37,14 @@ def all_ops() -> dict[str, Op]:
 
 
 def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:
-    """Raise AssertionError, saying which contract and which sample, unless the op keeps all of them.
+    """Raise AssertionError, saying which contract and which sample, unless the op keeps all of
+    them.
 
-    For each sample of its declaration: the value is that of the `reference` (if there is one) and of
-    strided inputs; the inputs are not written to; the spec rule gives the result's shape and dtype;
-    lower precision stays in its dtype and near; each argument's gradient has the argument's shape and
-    dtype; gradients agree with central differences in float64 to `order`; forward mode agrees with
-    reverse mode; the batching rule agrees
+    For each sample of its declaration: the value is that of the `reference` (if there is one) and
+    of strided inputs; the inputs are not written to; the spec rule gives the result's shape and
+    dtype; lower precision stays in its dtype and near; each argument's gradient has the argument's
+    shape and dtype; gradients agree with central differences in float64 to `order`; forward mode
+    agrees with reverse mode; the batching rule agrees
     with a loop; the kernel gives on JAX tracers under `jax.jit` what it gives on NumPy.
     """
     declared: Op = getattr(op, "op", op)
@@ -211,7 +212,9 @@ def _inner(us: list[Any], vs: list[Any]) -> float:
 
 
 def _check_batching(op: Op, arrays: list[Any], params: dict[str, Any], what: str) -> None:
-    """The batching rule against the loop, for every combination of batched arguments (up to three)."""
+    """The batching rule against the loop, for every combination of batched arguments (up to
+    three).
+    """
     if op.batch_rule is None:
         raise AssertionError(f"{op.name}: no batching rule")
     names = op.names_of(arrays)

@@ -44,10 +44,11 @@ def check_gradients(
     seed: int = 0,
     what: str = "f",
 ) -> None:
-    """Raise AssertionError unless the gradients of `f` agree with central differences up to `order`.
+    """Raise AssertionError unless the gradients of `f` agree with central differences up to
+    `order`.
 
-    `f` takes tensors made of `inputs` (float64 or complex128 arrays) and returns a tensor or a tuple
-    of tensors. What is compared is the derivative of a randomly weighted sum of the outputs.
+    `f` takes tensors made of `inputs` (float64 or complex128 arrays) and returns a tensor or a
+    tuple of tensors. What is compared is the derivative of a randomly weighted sum of the outputs.
     """
     random = np.random.default_rng(seed)
     arrays = [np.array(x) for x in inputs]
@@ -92,7 +93,8 @@ def _compare(
         found = _as_real(analytical[i])
         if not np.allclose(found, expected, rtol=rtol, atol=atol):
             raise AssertionError(
-                f"{what}: order {level}: the gradient by input {i} is not that of central differences.\n"
+                f"{what}: order {level}: the gradient by input {i} is not that of central "
+                f"differences.\n"
                 f"  by the rules:       {found}\n  by differences:     {expected}\n"
                 f"  largest difference: {np.max(np.abs(found - expected)):.3g}"
             )
