@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.gradbench import gradbench
-from bench.gradbench._solver import (
-    Function,
-    Tools,
-    autograd_tools,
-    jax_tools,
-    minimize,
-    minimize_jax,
-    tape_tools,
-    torch_tools,
-)
+from bench.gradbench import _solver, gradbench
+from bench.gradbench._solver import Function, Tools
 from bench.question import Step
 from bench.systems import compiled
 
@@ -22,12 +13,10 @@ SOLUTION = 0.2071918746486116
 
 question = gradbench(
     "particle",
-    {
-        f"{modes}, {{trials}} trial": {"modes": modes, "trials": 1}
-        for modes in ("rr", "rf", "fr", "ff")
-    },
-    "The outer and the inner mode of differentiation, r reverse and f forward; the first steps of "
-    "the solver, each of 350 steps in time. JAX's loop has no reverse mode.",
+    {f"{modes}, one gradient": {"modes": modes} for modes in ("rr", "fr")},
+    "The cost and its gradient at w = 0, over 350 steps in time that each take a gradient. The "
+    "letters are the outer and the inner mode, r reverse and f forward; JAX's loop has no reverse "
+    "mode. `solved` takes 85 of these to the solution.",
     max_rounds=2,
 )
 
@@ -50,33 +39,40 @@ def cost(tools: Tools, w: Any, inner: str) -> Any:
     return landing(x, v)
 
 
-def solve(tools: Tools, modes: str, trials: int | None) -> Step:
+def program(tools: Tools, modes: str, solved: bool) -> Step:
     outer, inner = modes
     start = tools.tensor(0.0)
-    return lambda: (minimize(tools, lambda w: cost(tools, w, inner), outer, start, trials),)
+
+    def of(w: Any) -> Any:
+        return cost(tools, w, inner)
+
+    gradient = tools.gradients[outer](of)
+    if solved:
+        return lambda: (_solver.minimize(tools, of, outer, start),)
+    return lambda: (of(start), gradient(start))
 
 
 @question.program("gradtape")
-def particle_tape(tf: Any, modes: str, trials: int | None) -> Step:
-    return solve(tape_tools(tf), modes, trials)
+def particle_tape(tf: Any, modes: str, solved: bool = False) -> Step:
+    return program(_solver.tape_tools(tf), modes, solved)
 
 
 @question.program("torch")
-def particle_torch(torch: Any, modes: str, trials: int | None) -> Step:
-    return solve(torch_tools(torch), modes, trials)
+def particle_torch(torch: Any, modes: str, solved: bool = False) -> Step:
+    return program(_solver.torch_tools(torch), modes, solved)
 
 
 @question.program("autograd")
-def particle_autograd(autograd: Any, modes: str, trials: int | None) -> Step:
-    return solve(autograd_tools(autograd), modes, trials)
+def particle_autograd(autograd: Any, modes: str, solved: bool = False) -> Step:
+    return program(_solver.autograd_tools(autograd), modes, solved)
 
 
 @question.program("jax")
-def particle_jax(jax: Any, modes: str, trials: int | None) -> Step | None:
+def particle_jax(jax: Any, modes: str, solved: bool = False) -> Step | None:
     outer, inner = modes
     if outer == "r":
         return None
-    tools = jax_tools(jax)
+    tools = _solver.jax_tools(jax)
 
     def cost(w: Any) -> Any:
         slope = tools.gradients[inner](make_potential(tools, w))
@@ -87,4 +83,9 @@ def particle_jax(jax: Any, modes: str, trials: int | None) -> Step | None:
         )
         return landing(x, v)
 
-    return compiled(jax, lambda w: (minimize_jax(jax, cost, outer, w, trials),), tools.tensor(0.0))
+    gradient = tools.gradients[outer](cost)
+
+    def f(w: Any) -> Any:
+        return (_solver.minimize_jax(jax, cost, outer, w),) if solved else (cost(w), gradient(w))
+
+    return compiled(jax, f, tools.tensor(0.0))

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.gradbench import gradbench
-from bench.gradbench._solver import (
-    Tools,
-    autograd_tools,
-    minimize,
-    minimize_jax,
-    tape_tools,
-    torch_tools,
-)
+from bench.gradbench import _solver, gradbench
+from bench.gradbench._solver import Tools
 from bench.question import Step
 from bench.systems import compiled
 
@@ -20,12 +13,10 @@ SOLUTION = 8.246324826140356e-06
 
 question = gradbench(
     "saddle",
-    {
-        f"{modes}, {{trials}} trial": {"modes": modes, "trials": 1}
-        for modes in ("rr", "rf", "fr", "ff")
-    },
-    "The outer and the inner mode of differentiation, r reverse and f forward; the first steps of "
-    "the outer solver, each with 155 steps of the inner one. JAX's loop has no reverse mode.",
+    {f"{modes}, one gradient": {"modes": modes} for modes in ("rr", "rf", "fr", "ff")},
+    "max f(x, .) and its gradient by x, through the 155 steps of the solver that finds it; and "
+    "where it is. The letters are the outer and the inner mode, r reverse and f forward; JAX's "
+    "loop has no reverse mode. `solved` takes 155 of these to the solution.",
     max_rounds=2,
 )
 
@@ -34,47 +25,55 @@ def f(x: Any, y: Any) -> Any:
     return x[0] ** 2 + x[1] ** 2 - (y[0] ** 2 + y[1] ** 2)
 
 
-def solve(tools: Tools, modes: str, trials: int | None) -> Step:
+def program(tools: Tools, modes: str, solved: bool) -> Step:
     outer, inner = modes
     start = tools.tensor([1.0, 1.0])
 
     def greatest(x: Any, mode: str) -> Any:
-        return minimize(tools, lambda y: -f(x, y), mode, start)
+        return _solver.minimize(tools, lambda y: -f(x, y), mode, start)
 
-    def step() -> Any:
-        x = minimize(tools, lambda x: f(x, greatest(x, inner)), outer, start, trials)
+    def peak(x: Any) -> Any:
+        return f(x, greatest(x, inner))
+
+    def solve() -> Any:
+        x = _solver.minimize(tools, peak, outer, start)
         return x, greatest(x, outer)
 
-    return step
+    gradient = tools.gradients[outer](peak)
+    return solve if solved else lambda: (peak(start), gradient(start), greatest(start, outer))
 
 
 @question.program("gradtape")
-def saddle_tape(tf: Any, modes: str, trials: int | None) -> Step:
-    return solve(tape_tools(tf), modes, trials)
+def saddle_tape(tf: Any, modes: str, solved: bool = False) -> Step:
+    return program(_solver.tape_tools(tf), modes, solved)
 
 
 @question.program("torch")
-def saddle_torch(torch: Any, modes: str, trials: int | None) -> Step:
-    return solve(torch_tools(torch), modes, trials)
+def saddle_torch(torch: Any, modes: str, solved: bool = False) -> Step:
+    return program(_solver.torch_tools(torch), modes, solved)
 
 
 @question.program("autograd")
-def saddle_autograd(autograd: Any, modes: str, trials: int | None) -> Step:
-    return solve(autograd_tools(autograd), modes, trials)
+def saddle_autograd(autograd: Any, modes: str, solved: bool = False) -> Step:
+    return program(_solver.autograd_tools(autograd), modes, solved)
 
 
 @question.program("jax")
-def saddle_jax(jax: Any, modes: str, trials: int | None) -> Step | None:
+def saddle_jax(jax: Any, modes: str, solved: bool = False) -> Step | None:
     outer, inner = modes
     if outer == "r":
         return None
-    start = jax.numpy.ones(2)
 
-    def greatest(x: Any, mode: str) -> Any:
-        return minimize_jax(jax, lambda y: -f(x, y), mode, start)
+    def greatest(x: Any, mode: str, start: Any) -> Any:
+        return _solver.minimize_jax(jax, lambda y: -f(x, y), mode, start)
 
     def g(start: Any) -> Any:
-        x = minimize_jax(jax, lambda x: f(x, greatest(x, inner)), outer, start, trials)
-        return x, greatest(x, outer)
+        def peak(x: Any) -> Any:
+            return f(x, greatest(x, inner, start))
 
-    return compiled(jax, g, start)
+        if not solved:
+            return peak(start), jax.jacfwd(peak)(start), greatest(start, outer, start)
+        x = _solver.minimize_jax(jax, peak, outer, start)
+        return x, greatest(x, outer, start)
+
+    return compiled(jax, g, jax.numpy.ones(2))

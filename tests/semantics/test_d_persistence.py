@@ -1,4 +1,4 @@
-"""SPEC D: persistence and release. D3 waits for jacobian()."""
+"""SPEC D: persistence and release."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""SPEC K: sparse gradients (IndexedSlices). K14 waits for jacobian()."""
+"""SPEC K: sparse gradients (IndexedSlices)."""
 
 import pytest
 

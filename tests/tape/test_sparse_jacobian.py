@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradtape.core.op import registry
 from gradtape.core.pattern import ELEMENTWISE, MOVES
 from gradtape.tape import sparse
 from gradtape.tape.sparse import Colouring, colour
+from gradtape.testing import all_ops
 from gradtape.testing.samples import samples_of
 
 from .test_three_ways import OPS, checked, programs
@@ -54,13 +54,13 @@ def draw(*shape):
 # What depends on what
 
 
-DIFFERENTIABLE = [name for name, op in registry.items() if op.differentiable and op.rules]
+DIFFERENTIABLE = {name: op for name, op in all_ops().items() if op.differentiable and op.rules}
 
 
-@pytest.mark.parametrize("name", sorted(DIFFERENTIABLE))
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_structure_of_every_op(tf, name):
     """A declared pattern holds all entries of the op's Jacobian; of one that moves, no more."""
-    op = registry[name]
+    op = DIFFERENTIABLE[name]
     if name == "undifferentiated":
         pytest.skip("raises when it is differentiated")
     for arrays, params in samples_of(op):
@@ -176,7 +176,7 @@ def test_a_wrong_pattern_is_found(tf):
     """A test that cannot fail tests nothing: these ops are not elementwise."""
     for name in ("cumsum", "softmax", "reverse"):
         with (
-            mock.patch.object(registry[name], "pattern", ELEMENTWISE),
+            mock.patch.object(DIFFERENTIABLE[name], "pattern", ELEMENTWISE),
             pytest.raises(AssertionError, match="a dependence was missed"),
         ):
             test_structure_of_every_op(tf, name)

@@ -291,8 +291,7 @@ class GradientTape:
         return nest.pack(sources, iter(pull_examples(records, losses, keys)))
 
     def sparse_jacobian(self, target: Any, source: Any, structure: Any = None) -> Any:
-        """The Jacobian of `target` by `source` as a SciPy csr_array: target.size rows, source.size
-        columns.
+        """The Jacobian of `target` by `source`: a SciPy csr_array, [target.size, source.size].
 
         The records tell which elements of the target may depend on which of the source. Rows that
         share no column (or columns that share no row, where that is fewer groups) are computed
@@ -310,9 +309,10 @@ class GradientTape:
 
         Entries that could be nonzero are stored, whether they are or not. `structure`, if it is
         known (from `jacobian_structure`, for an earlier point), spares finding it; what it leaves
-        out must be zero. The values are no tensors: to differentiate further, use `jacobian`.
-        Complex and custom gradients go by rows only. An unconnected source gives an empty array;
-        float16 and bfloat16 give float32.
+        out must be zero. Columns take rules that can be transposed: with a custom gradient on the
+        tape, or complex numbers, it is always rows. An unconnected source gives an empty array;
+        float16 and bfloat16 give float32. The result is no tensor: to differentiate it, use
+        `jacobian`.
         """
         from . import sparse
 
