@@ -13,8 +13,7 @@ from .tensor import Tensor
 
 
 def backward(records: Iterable[Any], seeds: Any, sources: Any) -> list[Any]:
-    """Cotangents of `sources`, from `seeds`: pairs (target, cotangent of the target), all given as
-    keys.
+    """Cotangents of `sources` from `seeds`, pairs (target, its cotangent); tensors given as keys.
 
     A tape is a list in execution order. Read backwards, it meets every use of a tensor before the
     record that made it, so on reaching a record the cotangents of its outputs are complete: nothing
@@ -47,9 +46,7 @@ def backward(records: Iterable[Any], seeds: Any, sources: Any) -> list[Any]:
 
 
 def complete(op: Any, gs: list[Any], outputs: Any) -> tuple[Any, ...]:
-    """The cotangents of several outputs, made dense, with zeros for the outputs that were not
-    used.
-    """
+    """The cotangents of several outputs, dense, with zeros for those that were not used."""
     gs = [None if g is None else dense(g) for g in gs]
     if op.fills_missing:
         gs = [_zeros(y) if g is None else g for g, y in zip(gs, outputs, strict=True)]

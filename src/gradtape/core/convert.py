@@ -116,9 +116,7 @@ def _fits_int32(array: Any) -> bool:
 
 
 def _fit_python(array: Any, wanted: DType, value: Any, op: str) -> Any:
-    """`array`, made of Python numbers, in the dtype asked for, if that dtype can hold such
-    numbers.
-    """
+    """`array`, made of Python numbers, in the dtype asked for, if that can hold such numbers."""
     kind = array.dtype.kind
     fits = {
         "b": wanted.is_bool,
@@ -193,9 +191,7 @@ def _leaves(value: Any) -> Any:
 
 
 def holds_tensor(value: Any) -> bool:
-    """Whether `value` is a list or tuple with a tensor (or what stands for one) somewhere
-    inside.
-    """
+    """Whether `value` is a list or tuple with a tensor (or what stands for one) inside."""
     return isinstance(value, (list, tuple)) and any(
         isinstance(leaf, Tensor) or hasattr(leaf, "_as_tensor") for leaf in _leaves(value)
     )

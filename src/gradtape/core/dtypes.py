@@ -11,9 +11,7 @@ from .errors import DTypeError
 
 
 class DType:
-    """An element type: `gradtape.float32` and its siblings. Equal to its NumPy dtype and its
-    name.
-    """
+    """An element type, such as `gradtape.float32`. Equal to its NumPy dtype and its name."""
 
     __slots__ = ("is_complex", "is_floating", "is_integer", "name", "numpy_dtype", "size")
 

@@ -40,9 +40,7 @@ class ShapeError(InvalidArgumentError):
 
 
 class ValuesNeeded(InvalidArgumentError):
-    """Python needs one value of what has another for each element of a batch: see
-    vectorized_map.
-    """
+    """Python needs one value of what has another for each element of a batch."""
 
 
 class DTypeError(InvalidArgumentError, TypeError):

@@ -70,9 +70,7 @@ def map_structure(fn: Callable[..., Any], *structures: Any) -> Any:
 
 
 def assert_same_structure(nest1: Any, nest2: Any) -> None:
-    """Raise unless both are nested alike: ValueError for other nesting, TypeError for other
-    types.
-    """
+    """Raise unless nested alike: ValueError for other nesting, TypeError for other types."""
     if is_nested(nest1) != is_nested(nest2):
         raise ValueError(
             f"The two structures are not nested alike: {nest1!r} and {nest2!r}. One is a leaf "

@@ -36,9 +36,7 @@ class Keep(Enum):
 
 
 class Rule(NamedTuple):
-    """A gradient rule: `pull(g, saved, params)`, and what it needs to find in `saved`, slot by
-    slot.
-    """
+    """A gradient rule: `pull(g, saved, params)`, and what it needs of each slot of `saved`."""
 
     pull: Callable[[Any, Any, Any], Any]
     keeps: dict[int, Keep]
@@ -46,8 +44,7 @@ class Rule(NamedTuple):
 
 @cache
 def keeper(plan: tuple[Keep | None, ...]) -> Callable[..., tuple[Any, ...]]:
-    """The function that keeps, of the inputs and the output of an op, what `plan` says, slot by
-    slot.
+    """The function that keeps, of the inputs and the output of an op, what `plan` says.
 
     It is written as text and compiled once for each plan, as those of a named tuple are: deciding
     anew at each call took half of the time that a record takes.
@@ -70,9 +67,7 @@ def spec_like(value: Any) -> Any:
 
 
 class Op:
-    """One differentiable (or not) operation. Made by `op` and by the families in
-    `ops/_family.py`.
-    """
+    """One operation. Made by the declarators `op` and `elementwise` of `gradtape.ops`."""
 
     def __init__(
         self,
@@ -150,9 +145,7 @@ class Op:
         return declare
 
     def batch(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Declare the op on arguments of which those named in `batched` have a batch axis, axis
-        0.
-        """
+        """Declare the op where the arguments named in `batched` have a batch axis, axis 0."""
         self.batch_rule = function
         return function
 
@@ -202,8 +195,7 @@ class Op:
         return self.kernels[type(arrays[0])](*arrays, **params)
 
     def keep_for(self, positions: tuple[int, ...]) -> Callable[..., tuple[Any, ...]] | None:
-        """The function that keeps, of inputs and output, what a tape needs that tracks these
-        inputs.
+        """The function that keeps what a tape needs that tracks the inputs at `positions`.
 
         None if no gradient reaches them.
         """
@@ -215,9 +207,7 @@ class Op:
         return self._keepers[positions]
 
     def plan(self, wanted: tuple[bool, ...]) -> tuple[Keep | None, ...]:
-        """What to keep for each slot when `wanted` says of each argument whether a gradient flows
-        to it.
-        """
+        """What to keep for each slot when gradients flow to the `wanted` arguments."""
         keeps: dict[int, Keep] = {}
         for argument, needed in zip(self.arguments, wanted, strict=True):
             if needed and argument in self.rules:
@@ -261,9 +251,7 @@ class Op:
         raise InvalidArgumentError(f"{self.name}: {what}. Received: {', '.join(came)}.") from error
 
     def names_of(self, inputs: Any) -> list[str]:
-        """The names of the arguments, one for each input: those of a variadic argument are
-        numbered.
-        """
+        """A name for each input; those of a variadic argument are numbered."""
         if not self.variadic:
             return list(self.arguments)
         *fixed, last = self.arguments
@@ -293,8 +281,7 @@ class Op:
 
 
 class JointOp:
-    """An op made for one call, with one rule for all its inputs: a custom gradient, a
-    recomputation.
+    """An op made for one call, with one rule for all its inputs: a custom gradient, say.
 
     `rule(g)` gives the cotangents of the inputs, in order. It takes a record on a tape as any op
     does.
@@ -381,9 +368,7 @@ class Parameters(NamedTuple):
 
 
 def parameters_of(function: Callable[..., Any]) -> Parameters:
-    """The names in the signature of `function`. (inspect.signature takes 30 µs, 600 times at
-    import.)
-    """
+    """The names in its signature. (inspect.signature takes 30 µs, 600 times at import.)"""
     declared = getattr(function, "parameters", None)  # a wrapper says what it stands for
     if declared is not None:
         return declared  # type: ignore[no-any-return]

@@ -8,9 +8,7 @@ from typing import Any, SupportsIndex
 
 
 class TensorShape(tuple[Any, ...]):
-    """A tuple of dimensions. `None` stands for an unknown one, `TensorShape(None)` for unknown
-    rank.
-    """
+    """A tuple of dimensions; None is an unknown one, `TensorShape(None)` has unknown rank."""
 
     _unknown = False
 

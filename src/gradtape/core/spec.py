@@ -10,9 +10,7 @@ from .errors import DTypeError, ShapeError
 
 
 class Spec(NamedTuple):
-    """Shape and dtype of an array. A record keeps it in place of a tensor whose values no rule
-    needs.
-    """
+    """Shape and dtype of an array, kept in place of a tensor whose values no rule needs."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]

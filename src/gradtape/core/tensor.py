@@ -218,9 +218,7 @@ class Reference:
 
 
 def numpy_text(value: Any) -> str:
-    """The values as `repr` shows them: NumPy's own text (on lines of its own), a bare number for
-    rank 0.
-    """
+    """The values as `repr` shows them: NumPy's text, or a bare number for rank 0."""
     array = np.asarray(value)
     text = repr(array) if array.ndim else str(array[()])
     return f"\n{text}" if "\n" in text else text

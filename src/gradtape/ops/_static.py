@@ -1,6 +1,4 @@
-"""Static parameters (shapes, axes, counts) from whatever users write: ints, lists, arrays,
-tensors.
-"""
+"""Static parameters (shapes, axes) from what users write: ints, lists, arrays, tensors."""
 
 from __future__ import annotations
 

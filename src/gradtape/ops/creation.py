@@ -19,8 +19,7 @@ from .shape import broadcast_to, reshape
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
-    """A tensor with the given values. Python floats become float32, ints int32; arrays keep their
-    dtype.
+    """A tensor of these values. Python floats become float32, ints int32; arrays keep their dtype.
 
     >>> constant([1.0, 2.0])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>

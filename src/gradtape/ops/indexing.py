@@ -176,7 +176,8 @@ def gather(
 
     The first `batch_dims` axes of both go together; `axis` is by default the one after them. An
     index outside of [0, size) is an error (compiled, it is clipped). Along axis 0 the gradient is
-    an IndexedSlices: it costs what was looked up.
+    an IndexedSlices: it costs what was looked up (written as a negative axis it is dense, as in
+    TensorFlow).
 
     >>> gather([10, 20, 30], [2, 0])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([30, 10], dtype=int32)>
@@ -196,6 +197,11 @@ def gather(
     along = static_axis(batch_dims if axis is None else axis, params.ndim, "gather")
     if along < batch:
         raise ShapeError(f"gather: `axis`={axis} must not lie before `batch_dims`={batch}.")
+    if not along and axis is not None and axis != 0:  # written from behind: a dense gradient
+        row = _gather(
+            _reshape(params, shape=(1, *params._array.shape)), indices, axis=1, batch_dims=0
+        )
+        return _reshape(row, shape=row._array.shape[1:])
     return _gather(params, indices, axis=along, batch_dims=batch)
 
 

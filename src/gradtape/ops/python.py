@@ -22,9 +22,7 @@ def numpy_function(
     stateful: bool = True,
     name: Any = None,
 ) -> Any:
-    """`func` applied to the NumPy arrays of `inp`, its results as tensors of `Tout`; no
-    gradient.
-    """
+    """`func` of the NumPy arrays of `inp`, as tensors of `Tout`; without a gradient."""
     if func is None or Tout is None:
         raise ValueError("numpy_function: `func` and `Tout` are needed.")
     results = func(*(np.asarray(as_tensor(x)) for x in inp or []))
@@ -55,9 +53,7 @@ def print(
     end: str = "\n",
     name: Any = None,
 ) -> None:
-    """Write `inputs` to `output_stream`; of a long axis, the first and last `summarize`
-    elements.
-    """
+    """Write `inputs`; of a long axis, the first and last `summarize` elements."""
     text = sep.join(_printed(each, summarize) for each in inputs) + end
     if isinstance(output_stream, str) and output_stream.startswith("file://"):
         with open(output_stream.removeprefix("file://"), "a") as stream:

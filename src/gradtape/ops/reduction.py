@@ -83,9 +83,7 @@ def _reduce_mean_vjp(g, x: Spec, *, axis, keepdims):
     ],
 )
 def _spread_mean(xp, x, *, shape, axis):
-    """`x`, divided by the number of elements of which it was the mean, in the place of each of
-    them.
-    """
+    """Means `x`, divided by the number of elements, in the place of each of these."""
     return xp.broadcast_to(x / x.dtype.type(max(size_over(shape, axis), 1)), shape)
 
 

@@ -145,9 +145,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     ],
 )
 def unbroadcast(xp, x, *, shape):
-    """`x` summed over the axes along which `shape` would be broadcast: the adjoint of
-    `broadcast_to`.
-    """
+    """`x` summed over the axes along which `shape` was broadcast: adjoint of `broadcast_to`."""
     new = x.ndim - len(shape)
     if x.shape[new:] == shape:  # as the gradient of a bias is
         return xp.add.reduce(x, 0 if new == 1 else tuple(range(new)))
@@ -175,9 +173,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """`input` without its axes of size 1, or without those named in `axis`, which must have size
-    1.
-    """
+    """`input` without its axes of size 1, or without those in `axis`, of size 1 each."""
     x = to_tensor(input, "squeeze")
     shape = x._array.shape
     if axis is None or axis == []:

@@ -45,9 +45,7 @@ def parse_bytes(budget: Any) -> int:
 
 
 class Held(NamedTuple):
-    """In a record, in the place of a tensor: its key, under which the ledger has it or can make
-    it.
-    """
+    """In the place of a tensor: its key, under which the ledger has it or can make it."""
 
     key: int
 
@@ -138,9 +136,7 @@ class Ledger:
             self._drop(min(candidates, key=self._price))
 
     def _price(self, key: int) -> float:
-        """The work to make a value again, with all it needs that is not there, for each byte it
-        frees.
-        """
+        """The work to make a value again, with what is missing for it, per byte it frees."""
         work, open_keys, seen = 0.0, [key], set()
         while open_keys:
             recipe = self._recipes[open_keys.pop()]

@@ -44,9 +44,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 class _CustomGradient:
-    """A function with a gradient of its own. As a method it binds: `self` takes no gradient's
-    place.
-    """
+    """A function with a gradient of its own; as a method, `self` takes no gradient's place."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self._f = f
@@ -147,17 +145,13 @@ def _recorded(name: str, inputs: list[Any], result: Any, rule: Callable[[Any], l
 
 
 def _input(x: Any) -> Tensor:
-    """What a tape sees as an input: a tensor, a read variable; for anything else (`self`), a
-    constant.
-    """
+    """What a tape sees as an input: a tensor, a read variable, or else a constant."""
     return as_tensor(x) if isinstance(x, (Tensor, Variable)) else Tensor(np.float32(0))
 
 
 @contextmanager
 def _reading(seen_by: list[Any]) -> Iterator[list[Variable]]:
-    """A block that only the recorders `seen_by` see; gives the trainable variables that it
-    reads.
-    """
+    """A block that only `seen_by` see; gives the trainable variables that it reads."""
     watcher = _VariableWatcher()
     active = listeners()
     around = active[:]

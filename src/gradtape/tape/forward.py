@@ -95,9 +95,7 @@ class ForwardAccumulator:
         self._active = False
 
     def jvp(self, primals: Any, unconnected_gradients: Any = "none") -> Any:
-        """The Jacobian-vector product of each tensor in `primals`; None where it does not depend
-        on any.
-        """
+        """The Jacobian-vector product of each tensor in `primals`; None if unconnected."""
         zero = wants_zeros(unconnected_gradients)
 
         def tangent(x: Any) -> Any:
@@ -163,9 +161,7 @@ def jvp_of_op(
 def _transposed_rule(
     op: Op, position: int, inputs: Any, outputs: Any, params: dict[str, Any], tangent: Tensor
 ) -> Any:
-    """J·t from the rule for J^T·g: the derivative of that by `g`, since the rule is linear in
-    `g`.
-    """
+    """J·t from the rule for Jᵀ·g, which is linear in `g`: its derivative by `g`."""
     several = type(outputs) is tuple
     results = outputs if several else (outputs,)
     gs = [zeros_of(y) for y in results if _inexact(y)]

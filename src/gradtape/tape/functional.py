@@ -94,9 +94,7 @@ def hvp(f: Function, x: Any, v: Any) -> Any:
 
 
 def jacrev(f: Function, argnums: Argnums = 0) -> Function:
-    """The function that gives the Jacobian of `f`, by reverse mode: for more inputs than
-    outputs.
-    """
+    """The Jacobian of `f` as a function, by reverse mode: for more inputs than outputs."""
 
     @wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -110,9 +108,7 @@ def jacrev(f: Function, argnums: Argnums = 0) -> Function:
 
 
 def jacfwd(f: Function, argnums: int = 0) -> Function:
-    """The function that gives the Jacobian of `f`, by forward mode: for more outputs than
-    inputs.
-    """
+    """The Jacobian of `f` as a function, by forward mode: for more outputs than inputs."""
 
     @wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:

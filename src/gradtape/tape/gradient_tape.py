@@ -114,9 +114,7 @@ class GradientTape:
         self._used = False
 
     def watch(self, tensor: Any) -> None:
-        """Record what is computed from `tensor` from here on: a tensor, a variable, or a nest of
-        them.
-        """
+        """Record what is computed from here on from a tensor, a variable, or a nest of them."""
         for each in nest.flatten(tensor):
             if isinstance(each, Variable):
                 self._require_entered("watch()")
@@ -135,9 +133,7 @@ class GradientTape:
                 )
 
     def watch_variable(self, variable: Variable) -> None:
-        """Record what is computed from reads of `variable`; called by the variable when it is
-        read.
-        """
+        """Record what is computed from `variable`; it calls this itself when it is read."""
         self._variables[variable._key] = variable
         if variable._tensor._array.dtype in dtypes.INEXACT:
             self.tracked.add(variable._key)
@@ -210,8 +206,7 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """The Jacobian of `target` with respect to each of `sources`: shape target.shape +
-        source.shape.
+        """The Jacobian of `target` by each of `sources`, of shape target.shape + source.shape.
 
         One backward pass for all elements of the target together (in several, if memory is short).
         `parallel_iterations` limits how many elements go together; without `experimental_use_pfor`
@@ -270,8 +265,7 @@ class GradientTape:
         return shape_batch_jacobian(rows, target, source)
 
     def per_example_gradient(self, losses: Any, sources: Any) -> Any:
-        """The gradient of each of `losses`, one for each example, by each of `sources`: [b,
-        source...].
+        """The gradient of each example's loss by each of `sources`, of shape [b, source...].
 
         One backward pass: the tensors that have a row for each example go back together, and only
         the rules of the parameters run example by example. Example i must depend on row i of the

@@ -15,9 +15,7 @@ from ..ops.shape import reshape, transpose
 from .batching import Batch
 
 MEMORY_LIMIT = 256 * 2**20
-"""Bytes that the largest cotangent of a chunk of rows may take; more rows go into several
-passes.
-"""
+"""Bytes that the largest cotangent of a chunk of rows may take."""
 
 
 def pull_rows(
@@ -79,8 +77,6 @@ def batch_jacobian_rows(target: Tensor) -> Any:
 
 
 def shape_batch_jacobian(rows: Tensor, target: Tensor, source: Any) -> Tensor:
-    """The pulled rows, [place in the target, example, ...], in the shape [example, target,
-    source].
-    """
+    """The pulled rows, [place in target, example, ...], as [example, target, source]."""
     order = (1, 0, *range(2, rows.ndim))
     return reshape(transpose(rows, order), (*target._array.shape, *source.shape[1:]))

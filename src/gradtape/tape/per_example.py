@@ -20,9 +20,7 @@ from .batching import Batch
 
 
 def pull_examples(records: list[Any], losses: Tensor, sources: list[int]) -> list[Tensor | None]:
-    """For each source the gradients of the examples' losses, along a new axis 0; None if
-    unconnected.
-    """
+    """For each source the gradients of the losses, along a new axis 0; None if unconnected."""
     count = losses._array.shape[0]
     by_example = _tensors_with_examples(records, count, set(sources))
     cotangents: dict[int, Any] = {losses._key: Tensor(np.ones_like(losses._array))}  # type: ignore[dict-item]
@@ -77,9 +75,7 @@ def _has_rows(value: Any, count: int) -> bool:
 
 
 def _rows(batch: Batch, value: Any, count: int) -> Any:
-    """`value` as each example sees it: its own row of a tensor of `count` rows, all of any
-    other.
-    """
+    """`value` as an example sees it: its row of a tensor of `count` rows, all of others."""
     if isinstance(value, Spec):
         return Spec((1, *value.shape[1:]), value.dtype) if value.shape[:1] == (count,) else value
     if isinstance(value, tuple):

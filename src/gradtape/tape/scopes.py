@@ -1,6 +1,4 @@
-"""The scopes around code: devices, names, control dependencies. In eager mode they change
-nothing.
-"""
+"""Scopes around code (devices, names, dependencies); to eager code they change nothing."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ _names = _Names()
 
 
 class name_scope:
-    """A block whose name stands before the names of the variables made inside: `with
-    name_scope("a"):`.
-    """
+    """A block whose name stands before the names of the variables made inside."""
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):

@@ -206,17 +206,13 @@ class Variable:
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
-        """Store the larger of the present rows and those of an IndexedSlices. Returns the
-        variable.
-        """
+        """Store the larger of present and given rows. Returns the variable."""
         return self._scatter(np.maximum.at, sparse_delta, "scatter_max")
 
     def scatter_min(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
-        """Store the smaller of the present rows and those of an IndexedSlices. Returns the
-        variable.
-        """
+        """Store the smaller of present and given rows. Returns the variable."""
         return self._scatter(np.minimum.at, sparse_delta, "scatter_min")
 
     def scatter_update(
@@ -333,9 +329,7 @@ class Variable:
 
 
 class VariablePart(Tensor):
-    """The tensor that `v[key]` gives: as a tensor, the values; `assign` writes them into the
-    variable.
-    """
+    """What `v[key]` gives: a tensor, whose `assign` writes into the variable."""
 
     __slots__ = ("_place", "_variable")
 

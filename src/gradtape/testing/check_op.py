@@ -37,8 +37,7 @@ def all_ops() -> dict[str, Op]:
 
 
 def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:
-    """Raise AssertionError, saying which contract and which sample, unless the op keeps all of
-    them.
+    """Raise AssertionError, with contract and sample, unless the op keeps all contracts.
 
     For each sample of its declaration: the value is that of the `reference` (if there is one) and
     of strided inputs; the inputs are not written to; the spec rule gives the result's shape and
@@ -212,9 +211,7 @@ def _inner(us: list[Any], vs: list[Any]) -> float:
 
 
 def _check_batching(op: Op, arrays: list[Any], params: dict[str, Any], what: str) -> None:
-    """The batching rule against the loop, for every combination of batched arguments (up to
-    three).
-    """
+    """The batching rule against the loop, for every combination of batched arguments."""
     if op.batch_rule is None:
         raise AssertionError(f"{op.name}: no batching rule")
     names = op.names_of(arrays)

@@ -44,8 +44,7 @@ def check_gradients(
     seed: int = 0,
     what: str = "f",
 ) -> None:
-    """Raise AssertionError unless the gradients of `f` agree with central differences up to
-    `order`.
+    """Raise AssertionError unless gradients of `f` agree with differences up to `order`.
 
     `f` takes tensors made of `inputs` (float64 or complex128 arrays) and returns a tensor or a
     tuple of tensors. What is compared is the derivative of a randomly weighted sum of the outputs.
