@@ -37,8 +37,8 @@ def _jax_float64(jax: Any) -> None:
 
 
 def compiled(jax: Any, f: Callable[..., Any], *args: Any) -> Callable[[], Any]:
-    """A step of JAX: `f(*args)` compiled, and waited for."""
-    f = jax.jit(f)
+    """A step of JAX: `f(*args)` compiled, on arrays of its own, and waited for."""
+    f, args = jax.jit(f), jax.device_put(args)
     return lambda: jax.block_until_ready(f(*args))
 
 

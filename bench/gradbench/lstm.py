@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def lstm_tape(tf: Any, layers: int, length: int) -> Step:
             tape.watch((main, extra))
             rows, (e0, e1, e2) = tf.unstack(main), tf.unstack(extra)
             state, total = list(begin), 0.0
-            for now, after in zip(inputs, inputs[1:], strict=False):
+            for now, after in pairwise(inputs):
                 x = now * e0
                 for i in range(0, 2 * layers, 2):
                     gates = tf.concat((x, state[i], x, state[i]), 0) * rows[i] + rows[i + 1]
@@ -97,7 +98,7 @@ def lstm_torch(torch: Any, layers: int, length: int) -> Step:
     def step() -> Any:
         rows, (e0, e1, e2) = main.unbind(), extra.unbind()
         state, total = list(begin), 0.0
-        for now, after in zip(inputs, inputs[1:], strict=False):
+        for now, after in pairwise(inputs):
             x = now * e0
             for i in range(0, 2 * layers, 2):
                 gates = torch.cat((x, state[i], x, state[i])) * rows[i] + rows[i + 1]

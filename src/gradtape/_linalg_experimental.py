@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ._later import later
 
+
 if TYPE_CHECKING:
     from .ops.conjugate_gradient import conjugate_gradient as conjugate_gradient
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ._later import later
 
+
 if TYPE_CHECKING:
     from .ops.special import bessel_i0 as bessel_i0
     from .ops.special import bessel_i0e as bessel_i0e

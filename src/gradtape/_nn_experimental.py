@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ._later import later
 
+
 if TYPE_CHECKING:
     from .ops.nn_sampling import general_dropout as general_dropout
     from .ops.nn_sampling import stateless_dropout as stateless_dropout

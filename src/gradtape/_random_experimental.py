@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ._later import later
 
+
 if TYPE_CHECKING:
     from .ops.random_generator import Generator as Generator
     from .ops.random_generator import create_rng_state as create_rng_state

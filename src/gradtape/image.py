@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ._later import later
 
+
 if TYPE_CHECKING:
     from .ops.image import central_crop as central_crop
     from .ops.image import crop_to_bounding_box as crop_to_bounding_box

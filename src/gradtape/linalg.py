@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from . import _linalg_experimental as experimental
 from ._later import later
 from .ops.contraction import einsum as einsum
 from .ops.contraction import matmul as matmul
@@ -87,12 +88,12 @@ if TYPE_CHECKING:
 
 _LATER = {
     "ops.decomposition": (
-        "eig eigh eigh_tridiagonal eigvals eigvalsh lu lu_matrix_inverse lu_reconstruct lu_solve "
-        "qr svd"
+        "eig eigh eigh_tridiagonal eigvals eigvalsh lu lu_matrix_inverse lu_reconstruct "
+        "lu_solve qr svd"
     ),
     "ops.diagonal": (
-        "band_part banded_triangular_solve diag diag_part set_diag tensor_diag tensor_diag_part "
-        "trace tridiagonal_matmul tridiagonal_solve"
+        "band_part banded_triangular_solve diag diag_part set_diag tensor_diag "
+        "tensor_diag_part trace tridiagonal_matmul tridiagonal_solve"
     ),
     "ops.linalg": "cross expm logm lstsq matrix_rank normalize pinv sqrtm",
     "ops.linear_operator": (
@@ -102,8 +103,7 @@ _LATER = {
         "LinearOperatorAdjoint LinearOperatorBlockDiag LinearOperatorComposition "
         "LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate"
     ),
-    "ops.linear_operator_identity": "LinearOperatorIdentity LinearOperatorScaledIdentity "
-    "LinearOperatorZeros",
+    "ops.linear_operator_identity": "LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros",
     "ops.linear_operator_structured": (
         "LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D "
         "LinearOperatorHouseholder LinearOperatorPermutation LinearOperatorToeplitz "

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from . import _math_special as special
 from ._later import later
 from .ops._family import conj as conj
 from .ops.activation import softsign as softsign

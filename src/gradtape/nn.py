@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from . import _nn_experimental as experimental
 from ._later import later
 from .ops.activation import crelu as crelu
 from .ops.activation import elu as elu

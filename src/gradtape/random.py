@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from . import _random_experimental as experimental
 from ._later import later
+
 
 if TYPE_CHECKING:
     from .ops.random import categorical as categorical

@@ -10,6 +10,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+pytestmark = [
+    pytest.mark.gradtape_only,
+    pytest.mark.skipif(not (ROOT / "bench").exists(), reason="an sdist has no bench"),
+]
+
 
 @pytest.fixture(autouse=True)
 def bench_is_found(monkeypatch):
@@ -29,10 +34,10 @@ def differences(f, *args, h=1e-5):
     found = []
     for i, x in enumerate(args):
         columns = []
-        for unit in np.eye(x.size).reshape(x.size, *x.shape):
+        for unit in np.eye(x.size).reshape((x.size, *x.shape)):
             ends = [f(*args[:i], x + s * h * unit, *args[i + 1 :]) for s in (1, -1)]
             columns.append((np.asarray(ends[0]) - ends[1]) / (2 * h))
-        found.append(np.stack(columns, -1).reshape(*columns[0].shape, *x.shape))
+        found.append(np.stack(columns, -1).reshape((*columns[0].shape, *x.shape)))
     return found
 
 

@@ -364,3 +364,12 @@ def test_K14_sparse_gradients_become_dense(tf, pfor):
     for row, index in enumerate([2, 0, 2]):
         expected[row, :, index, :] = np.eye(2)
     same(j, expected)
+
+
+def test_M12_of_no_elements_through_a_convolution(tf):
+    x = tf.constant(np.ones((0, 4, 4, 2)))
+    filters = tf.constant(np.ones((2, 2, 2, 3)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.conv2d(x, filters, strides=1, padding="VALID")
+    assert tape.jacobian(y, x).shape == (0, 3, 3, 3, 0, 4, 4, 2)

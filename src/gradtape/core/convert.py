@@ -66,7 +66,7 @@ def operand(value: Any, partner: np.dtype[Any], op: str) -> Tensor:
             raise DTypeError(f"{op}: {value!r} does not fit into {partner.name}.") from None
     if hasattr(value, "_as_tensor"):
         return value._as_tensor()  # type: ignore[no-any-return]
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype != object:
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufcV":  # V: bfloat16
         return Tensor(np.array(value, dtype=partner))
     return as_tensor(value, dtypes.of_numpy(partner), op)
 

@@ -136,11 +136,11 @@ def as_dtype(value: Any) -> DType:
     """The DType for a DType, a NumPy dtype or scalar type, a Python type or a name."""
     if isinstance(value, DType):
         return value
-    found = _BY_NAME.get(value) if isinstance(value, str) else _BY_PYTHON.get(value)
-    if found is None:
+    found = _BY_NAME.get(value) if isinstance(value, str) else None
+    if found is None and value is not None:  # np.dtype(None) is float64
         try:
-            found = _BY_NUMPY.get(np.dtype(value).newbyteorder("="))
-        except TypeError:
+            found = _BY_PYTHON.get(value) or _BY_NUMPY.get(np.dtype(value).newbyteorder("="))
+        except (TypeError, ValueError):  # not hashable; not a dtype
             found = None
     if found is None:
         names = ", ".join(dtype.name for dtype in ALL)

@@ -57,7 +57,7 @@ def elementwise(
             declared.set_rule(name, _rule(declared, name, rule))
     declared.batch_rule = _batch(declared)
     declared.spec_rule = _spec(declared)
-    if declared.static or len(tensors) > 2:
+    if declared.static or len(tensors) > 2 or 0 < len(nondiff) < len(tensors):
         return public(declared, nary(declared))
     return public(declared, unary(declared) if len(tensors) == 1 else binary(declared))
 

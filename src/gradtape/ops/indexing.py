@@ -58,7 +58,8 @@ def _gather_samples(r):
 def _gather(xp, params, indices, *, axis, batch_dims):
     indices = xp.checked(indices, params.shape[axis], "gather")
     if not batch_dims:
-        return xp.take(params, indices, axis)
+        found = xp.take(params, indices, axis)
+        return np.array(found, object) if type(found) is bytes else found  # a single string
     batch, outer, size, inner = _blocks(params.shape, axis, batch_dims)
     each = xp.arange(batch)[:, None]
     flat = indices.reshape(batch, math.prod(indices.shape[batch_dims:]))

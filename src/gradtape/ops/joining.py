@@ -209,7 +209,8 @@ def _all_batched(batched: Any, values: Any) -> list[Tensor]:
 )
 def _unstack(xp, value, *, axis):
     before = (ALL,) * axis
-    return tuple([value[(*before, i)] for i in range(value.shape[axis])])
+    after = (...,) if value.dtype == object else ()  # single strings as arrays, not as bytes
+    return tuple([value[(*before, i, *after)] for i in range(value.shape[axis])])
 
 
 @_unstack.vjp("value")

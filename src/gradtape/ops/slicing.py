@@ -172,8 +172,13 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         key = (key,)
     for entry in key:
         if type(entry) not in _BASIC:
-            return _getitem_with_tensors(x, key)
-    return _getitem(x, key=key)
+            out = _getitem_with_tensors(x, key)
+            break
+    else:
+        out = _getitem(x, key=key)
+    if type(out._array) is bytes:  # a single string
+        out._array = np.array(out._array, object)
+    return out
 
 
 def _getitem_with_tensors(x: Tensor, key: tuple[Any, ...]) -> Tensor:

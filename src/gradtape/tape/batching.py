@@ -331,14 +331,14 @@ register_engine(lambda kind: kind is Element, lambda: _refuse_values("a tensor")
 
 def apply_batched(op: Op, batched: set[str], tensors: list[Tensor], params: dict[str, Any]) -> Any:
     """`op` of each element along axis 0 of the arguments named in `batched`, stacked."""
+    names = op.names_of(tensors)
+    size = len(next(x for name, x in zip(names, tensors, strict=True) if name in batched))
+    if size == 0:  # not left to the rules: some divide by the size
+        return _of_no_elements(op, batched, names, tensors, params)
     if op.batch_rule is not None:
         result = op.batch_rule(batched, *tensors, **params)
         if result is not NotImplemented:
             return result
-    names = op.names_of(tensors)
-    size = next(len(x) for name, x in zip(names, tensors, strict=True) if name in batched)
-    if size == 0:
-        return _of_no_elements(op, batched, names, tensors, params)
     results = [
         op.call(
             *(x[i] if name in batched else x for name, x in zip(names, tensors, strict=True)),
