@@ -1,4 +1,4 @@
-"""Every Python block of the README runs, in order, and prints what its comments say."""
+"""Every Python block of the README and the docs runs, in order, and prints what its comments say."""
 
 import contextlib
 import io
@@ -7,25 +7,43 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
-BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
+ROOT = Path(__file__).parent.parent
+PAGES = ["README.md", "docs/derivatives.md", "docs/why-none.md"]
+
+
+def blocks(page):
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
 
 
 @pytest.mark.gradtape_only
-def test_the_blocks_run_and_print_what_they_say():
+@pytest.mark.parametrize("page", PAGES)
+def test_the_blocks_run_and_print_what_they_say(page):
     names = {}
-    for block in BLOCKS:
+    for block in blocks(page):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(block, "README.md", "exec"), names)
+            exec(compile(block, page, "exec"), names)
         words = " ".join(printed.getvalue().split())
-        said = re.findall(r"^(?:print.*|.*print\(.*\))\s+# (.*)$", block, re.M)
         position = 0
-        for comment in said:
-            value = " ".join(re.split(r"  +(?=\w)", comment)[0].split())
+        for comment in re.findall(r"^.*print\(.*\)\s+# (.*)$", block, re.M):
+            value = " ".join(re.split(r":|  +(?=\w)", comment)[0].split())
             position = words.find(value, position)
             assert position >= 0, f"{value!r} is not in {words!r}"
 
 
-def test_there_are_blocks():
-    assert len(BLOCKS) >= 2
+@pytest.mark.parametrize("page", PAGES)
+def test_there_are_blocks_with_results(page):
+    assert len(blocks(page)) >= 2
+    assert sum("# " in block for block in blocks(page)) >= 2
+
+
+def test_links_lead_somewhere():
+    for page in [
+        "README.md",
+        "CONTRIBUTING.md",
+        *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md")),
+    ]:
+        folder = (ROOT / page).parent
+        for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
+            if "://" not in target:
+                assert (folder / target).exists(), f"{page}: {target}"
