@@ -1,4 +1,4 @@
-"""Every Python block of the README and the docs runs, in order, and prints what its comments say."""
+"""Every Python block of the README and the docs runs and prints what its comments say."""
 
 import contextlib
 import io
