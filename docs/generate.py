@@ -66,7 +66,11 @@ def row(op: Op) -> str:
 
 def forward(op: Op) -> str:
     ways = {
-        "linear" if a in op.linear else "partial" if a in op.diagonal else "transpose"
+        "linear"
+        if a in op.linear or op.additive
+        else "partial"
+        if a in op.diagonal
+        else "transpose"
         for a in op.rules
     }
     return ", ".join(sorted(ways))

@@ -183,7 +183,7 @@ def _encode(array: Any) -> Any:
 
 
 def _leaves(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range)):
         for entry in value:
             yield from _leaves(entry)
     else:

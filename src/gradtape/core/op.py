@@ -76,6 +76,7 @@ class Op:
         nondiff: Iterable[str] | str = (),
         zero: Iterable[str] | str = (),
         linear: Iterable[str] | str = (),
+        additive: bool = False,
         dtypes: frozenset[np.dtype[Any]] = dt.ANY,
         samples: Callable[[Any], list[Any]] | None = None,
         reference: Callable[..., Any] | None = None,
@@ -104,6 +105,7 @@ class Op:
         self.zero = frozenset(every if zero == "all" else _names(zero))
         self.linear = frozenset(every if linear == "all" else _names(linear))  # each, others fixed
         self._check_names(self.nondiff | self.zero | self.linear, self.arguments)
+        self.additive = additive  # linear in all its inputs together, as concat is
         self.diagonal: dict[
             str, Callable[[Any, Any, Any], Any]
         ] = {}  # elementwise: before summing back
@@ -294,6 +296,7 @@ class JointOp:
     fills_missing = True
     nondiff: frozenset[str] = frozenset()
     linear: frozenset[str] = frozenset()
+    additive = False
     diagonal: Mapping[str, Any] = {}
     pattern: Pattern = None
 

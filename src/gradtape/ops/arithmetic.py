@@ -88,6 +88,7 @@ def squared_difference(xp, x, y):
 
 
 @op(
+    additive=True,
     pattern=ELEMENTWISE,
     dtypes=dt.NUMERIC,
     samples=lambda r: [

@@ -20,6 +20,7 @@ from .slicing import ALL, TENSOR, _getitem, _select
 
 
 @op(
+    additive=True,
     pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(2, 3)), r.normal(size=(1, 3)), r.normal(size=(2, 3))], {"axis": 0}),
@@ -80,6 +81,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
 
 
 @op(
+    additive=True,
     pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(2, 3)), r.normal(size=(2, 3))], {"axis": 1}),
@@ -200,6 +202,7 @@ def _all_batched(batched: Any, values: Any) -> list[Tensor]:
 
 
 @op(
+    linear="value",
     pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(2, 3))], {"axis": 0}),
@@ -238,6 +241,7 @@ def unstack(
 
 
 @op(
+    linear="value",
     pattern=MOVES,
     samples=lambda r: [
         ([r.normal(size=(4, 2))], {"sizes": (1, 3), "axis": 0}),

@@ -7,8 +7,6 @@ uses its gradient rule, which is linear in `g`, and transposes it by differentia
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -106,27 +104,20 @@ class ForwardAccumulator:
 
     def observe(self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
         """Compute the tangents of the outputs of an op, out of sight of what is nested inside."""
-        with self._outside():
-            tangents = {
-                i: self._tangents[x._key] for i, x in enumerate(inputs) if x._key in self._tangents
-            }
-            results = jvp_of_op(op, inputs, outputs, params, tangents)
-        results = results if type(results) is tuple else (results,)
-        for y, t in zip(outputs if type(outputs) is tuple else (outputs,), results, strict=True):
-            if t is not None and _inexact(y):
-                self._tangents[y._key] = t
-
-    @contextmanager
-    def _outside(self) -> Iterator[None]:
-        """A block in which only the recorders around this one listen."""
+        known = self._tangents
+        tangents = {i: known[x._key] for i, x in enumerate(inputs) if x._key in known}
         active = listeners()
         place = active.index(self)
         inside = active[place:]
         del active[place:]
         try:
-            yield
+            results = jvp_of_op(op, inputs, outputs, params, tangents)
         finally:
             active[place:] = inside
+        results = results if type(results) is tuple else (results,)
+        for y, t in zip(outputs if type(outputs) is tuple else (outputs,), results, strict=True):
+            if t is not None and _inexact(y):
+                self._tangents[y._key] = t
 
     def __repr__(self) -> str:
         return f"<ForwardAccumulator: {len(self._tangents)} tangents>"
@@ -136,9 +127,10 @@ def jvp_of_op(
     op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tangents: dict[int, Tensor]
 ) -> Any:
     """The tangents of the outputs of one op from those of its inputs, given by position."""
+    if op.additive:
+        every = [tangents[i] if i in tangents else zeros_of(x) for i, x in enumerate(inputs)]
+        return op.call(*every, **params)
     total: Any = None
-    every = (*inputs, *outputs) if type(outputs) is tuple else (*inputs, outputs)
-    real = all([x._array.dtype not in dtypes.COMPLEX for x in every])
     for position, tangent in tangents.items():
         argument = op.argument_at(position)
         if argument in op.nondiff:
@@ -147,10 +139,9 @@ def jvp_of_op(
             part = op.call(
                 *(tangent if i == position else x for i, x in enumerate(inputs)), **params
             )
-        elif argument in op.diagonal and real:
-            spread = (
-                tangent if tangent.shape == outputs.shape else broadcast_to(tangent, outputs.shape)
-            )
+        elif argument in op.diagonal and _real(*inputs, outputs):
+            shape = outputs._array.shape
+            spread = tangent if tangent._array.shape == shape else broadcast_to(tangent, shape)
             part = op.diagonal[argument](spread, (*inputs, outputs), params)
         else:
             part = _transposed_rule(op, position, inputs, outputs, params, tangent)
@@ -182,6 +173,10 @@ def _transposed_rule(
     if not several:
         return next(parts)
     return tuple([next(parts) if _inexact(y) else None for y in results])
+
+
+def _real(*tensors: Tensor) -> bool:
+    return all([x._array.dtype not in dtypes.COMPLEX for x in tensors])
 
 
 def _inexact(y: Tensor) -> bool:

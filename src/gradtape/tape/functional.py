@@ -116,6 +116,12 @@ def jacfwd(f: Function, argnums: int = 0) -> Function:
         if not isinstance(x, (Tensor, Variable)):
             raise TypeError("jacfwd: the argument to differentiate by must be one tensor.")
         shape, size = tuple(x.shape), int(np.prod(tuple(x.shape)))
+        if size == 1:  # one column needs no batch
+            ones = Tensor(np.ones(shape, x.dtype.numpy_dtype))
+            with ForwardAccumulator(x, ones) as accumulator:
+                result = f(*args, **kwargs)
+            tangents = accumulator.jvp(result, unconnected_gradients="zero")
+            return nest.map_structure(lambda t: reshape(t, (*t._array.shape, *shape)), tangents)
         basis = Tensor(np.eye(size, dtype=x.dtype.numpy_dtype).reshape(size, *shape))
         with Batch(size) as batch, ForwardAccumulator(x, batch.of(basis)) as accumulator:
             result = f(*args, **kwargs)

@@ -284,7 +284,9 @@ class Variable:
         array = self._converted(value, op)
         fits = array.shape == self._tensor._array.shape
         if not fits and not (
-            op == "assign" and self._shape and self._shape.is_compatible_with(array.shape)
+            op == "assign"
+            and self._shape is not None
+            and self._shape.is_compatible_with(array.shape)
         ):
             raise ShapeError(
                 f"{op}: the variable {self.name!r} has shape {self.shape}, and the value has shape "
