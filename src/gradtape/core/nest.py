@@ -1,12 +1,13 @@
-"""Nested structures: lists, tuples, named tuples and dicts, to any depth, with leaves.
+"""Nested structures: lists, tuples, named tuples, deques and dicts, to any depth, with leaves.
 
 TensorFlow's rules: a dict is flattened in the order of its sorted keys and comes back in its own
-order; `None` and everything that is not one of these containers is a leaf.
+order; a view such as `d.values()` comes back as a list; `None` and everything that is not one of these containers is a leaf.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, MappingView
 from typing import Any
 
 _nested_types: dict[type, bool] = {list: True, tuple: True, dict: True}
@@ -18,7 +19,8 @@ def is_nested(structure: Any) -> bool:
     known = _nested_types.get(kind)
     if known is None:  # isinstance with an abstract class takes 0.5 µs
         shape = hasattr(kind, "as_list")  # a TensorShape is a tuple, and a leaf
-        known = _nested_types[kind] = issubclass(kind, (list, tuple, Mapping)) and not shape
+        known = issubclass(kind, (list, tuple, Mapping, MappingView, deque)) and not shape
+        _nested_types[kind] = known
     return known
 
 
@@ -123,6 +125,13 @@ def pack(structure: Any, leaves: Iterator[Any]) -> Any:
         if isinstance(structure, list):
             return children
         return type(structure)(*children) if hasattr(structure, "_fields") else tuple(children)
+    if not isinstance(structure, Mapping):
+        children = [pack(child, leaves) for child in structure]
+        return deque(children, structure.maxlen) if isinstance(structure, deque) else children
     values = {key: pack(structure[key], leaves) for key in _sorted_keys(structure)}
     in_order = {key: values[key] for key in structure}
-    return in_order if type(structure) is dict else type(structure)(in_order)
+    if type(structure) is dict:
+        return in_order
+    if isinstance(structure, defaultdict):
+        return type(structure)(structure.default_factory, in_order)
+    return type(structure)(in_order)
