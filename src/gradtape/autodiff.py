@@ -1,6 +1,7 @@
 """TensorFlow's `tf.autodiff`, and functions that differentiate functions."""
 
 from ._missing import missing_name
+from .tape.forward import BatchForwardAccumulator as BatchForwardAccumulator
 from .tape.forward import ForwardAccumulator as ForwardAccumulator
 from .tape.functional import grad as grad
 from .tape.functional import hessian as hessian

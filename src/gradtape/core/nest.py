@@ -134,4 +134,4 @@ def pack(structure: Any, leaves: Iterator[Any]) -> Any:
         return in_order
     if isinstance(structure, defaultdict):
         return type(structure)(structure.default_factory, in_order)
-    return type(structure)(in_order)
+    return type(structure)(in_order)  # type: ignore[call-arg]

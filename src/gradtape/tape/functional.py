@@ -17,8 +17,7 @@ from ..core.convert import as_tensor
 from ..core.tensor import Tensor
 from ..ops.creation import identity
 from ..ops.shape import reshape, transpose
-from .batching import Batch
-from .forward import ForwardAccumulator
+from .forward import BatchForwardAccumulator, ForwardAccumulator
 from .gradient_tape import GradientTape
 from .variable import Variable
 
@@ -123,11 +122,9 @@ def jacfwd(f: Function, argnums: int = 0) -> Function:
             tangents = accumulator.jvp(result, unconnected_gradients="zero")
             return nest.map_structure(lambda t: reshape(t, (*t._array.shape, *shape)), tangents)
         basis = Tensor(np.eye(size, dtype=x.dtype.numpy_dtype).reshape(size, *shape))
-        with Batch(size) as batch, ForwardAccumulator(x, batch.of(basis)) as accumulator:
+        with BatchForwardAccumulator(x, basis) as batch:
             result = f(*args, **kwargs)
-            columns = nest.map_structure(
-                lambda y: batch.joined(accumulator.jvp(y, unconnected_gradients="zero")), result
-            )
+        columns = batch.jvp(result, unconnected_gradients="zero")
         return nest.map_structure(lambda c: _columns_last(c, shape), columns)
 
     return run
