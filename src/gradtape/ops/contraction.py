@@ -76,6 +76,12 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
         return _product_spec(a, b, transpose_a, transpose_b)
 
     def batch(batched, a, b):
+        shape = b._array.shape
+        if batched == {"b"} and a.ndim == 2 and len(shape) == 3 and shape[2 - transpose_b] == 1:
+            # One matrix times many columns: these as the rows of one product.
+            rows = _reshape(b, shape=(shape[0], shape[1 + transpose_b]))
+            columns = _products[False, not transpose_a](rows, a)
+            return _reshape(columns, shape=(*columns._array.shape, 1))
         named = [("a", a), ("b", b)]
         rank = max(x.ndim - (n in batched) for n, x in named)
         if len(batched) == 2 or rank > 2:
@@ -132,7 +138,7 @@ def _own_spec_if_broadcast(rule: Rule) -> Rule:
 
 def _product_samples(transpose_a: bool, transpose_b: bool) -> Callable[..., Any]:
     shapes = [
-        ((2, 3), (3, 4)), ((2, 1, 2, 3), (2, 3, 2)), ((2, 2, 3), (3, 1)), ((1, 3), (2, 3, 2)),
+        ((2, 3), (3, 4)), ((2, 3), (3, 1)), ((2, 1, 2, 3), (2, 3, 2)), ((2, 2, 3), (3, 1)), ((1, 3), (2, 3, 2)),
         ((2, 0), (0, 3)),
     ]  # fmt: skip
 

@@ -188,9 +188,10 @@ def _linspace_batch(batched, start, stop, *, num, axis):
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
     """`num` values from `start` to `stop`, both included; differentiable in its ends."""
     start = to_tensor(start, "linspace")
-    if start._array.dtype not in dt.FLOATING:
-        start = cast(start, dt.float64)
-        stop = cast(stop, dt.float64)
+    if start._array.dtype not in dt.INEXACT:
+        quotient = dt.float32 if start._array.dtype.itemsize <= 2 else dt.float64  # as / gives
+        start = cast(start, quotient)
+        stop = cast(stop, quotient)
     stop = as_tensor(stop, start.dtype, "linspace")
     if start.shape != stop.shape:
         raise ShapeError(
