@@ -1,11 +1,13 @@
 """What TensorFlow programs rely on beyond the statements of SPEC; found by running some."""
 
+import copy
+import pickle
 from collections import defaultdict, deque
 
 import numpy as np
 import pytest
 
-from .helpers import grad, same
+from .helpers import grad, in_threads, same
 
 
 @pytest.mark.parametrize(
@@ -99,3 +101,80 @@ def test_single_strings_are_tensors(tf):
 
 def test_a_range_is_a_list_of_ints(tf):
     assert tf.constant(range(3)).dtype == tf.int32
+
+
+def test_linspace_between_complex_numbers(tf):
+    start, stop = tf.constant(1.0 + 2.0j), tf.constant(3.0 - 1.0j)
+    points = tf.linspace(start, stop, 3)
+    same(points, [1.0 + 2.0j, 2.0 + 0.5j, 3.0 - 1.0j])
+    same(grad(tf, lambda x: tf.math.imag(tf.linspace(x, stop, 3)), start), 1.5j)
+
+
+@pytest.mark.parametrize("ends, dtype", [("int16", "float32"), ("int32", "float64")])
+def test_linspace_between_integers_is_as_their_quotient(tf, ends, dtype):
+    points = tf.linspace(tf.constant(1, ends), tf.constant(2, ends), 3)
+    assert points.dtype.name == dtype
+    same(points, [1.0, 1.5, 2.0])
+
+
+@pytest.mark.parametrize("method", ["assign_add", "scatter_add", "scatter_nd_add"])
+def test_no_update_is_lost_between_threads(tf, method):
+    v = tf.Variable([0.0, 0.0])
+    delta = {
+        "assign_add": ([1.0, 0.0],),
+        "scatter_add": (tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])),),
+        "scatter_nd_add": ([[0]], [1.0]),
+    }[method]
+
+    def work():
+        for _ in range(1000):
+            getattr(v, method)(*delta)
+
+    in_threads([work] * 6)
+    same(v.numpy(), [6000.0, 0.0])
+
+
+def test_a_pickled_variable_comes_back_as_another_one(tf):
+    v = tf.Variable([1.0, 2.0], name="w", trainable=False)
+    back = pickle.loads(pickle.dumps(v))
+    same(back.numpy(), [1.0, 2.0])
+    assert back.name == "w:0" and not back.trainable
+    with tf.GradientTape() as tape:
+        tape.watch([v, back])
+        y = v * 3.0
+    by_v, by_back = tape.gradient(y, [v, back])
+    same(by_v, [3.0, 3.0])
+    assert by_back is None
+
+
+def test_a_shallow_copy_of_a_variable_shares_its_value(tf):
+    v = tf.Variable([1.0, 2.0])
+    twin = copy.copy(v)
+    v.assign([5.0, 6.0])
+    same(twin.numpy(), [5.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    "method, args",
+    [
+        ("scatter_sub", ([1.0, 1.0], [-1, 0])),
+        ("scatter_update", ([1.0], [3])),
+        ("scatter_add", ([1.0], [0, 1])),
+        ("scatter_nd_update", ([[-1]], [1.0])),
+        ("scatter_nd_add", ([[0], [1]], [1.0])),
+        ("scatter_nd_sub", ([[0, 0]], [1.0])),
+    ],
+)
+def test_updates_outside_of_a_variable_or_of_another_shape(tf, method, args):
+    v = tf.Variable([1.0, 2.0, 3.0])
+    if "nd" not in method:
+        args = (tf.IndexedSlices(tf.constant(args[0]), tf.constant(args[1])),)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        getattr(v, method)(*args)
+    same(v.numpy(), [1.0, 2.0, 3.0])
+
+
+def test_one_number_for_all_rows(tf):
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    v.scatter_update(tf.IndexedSlices(tf.constant(7.0), tf.constant([0, 2])))
+    same(v.numpy(), [[7.0, 7.0], [3.0, 4.0], [7.0, 7.0]])

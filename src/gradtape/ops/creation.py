@@ -146,7 +146,7 @@ def _range_order(dtype: Any) -> int:
 
 
 @op(
-    dtypes=dt.FLOATING,
+    dtypes=dt.INEXACT,
     samples=lambda r: [
         ([r.normal(size=()), r.normal(size=())], {"num": 5, "axis": 0}),
         ([r.normal(size=(2, 3)), r.normal(size=(2, 3))], {"num": 4, "axis": 1}),
