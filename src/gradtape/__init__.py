@@ -11,11 +11,6 @@
 
 from typing import TYPE_CHECKING
 
-from . import dtypes as dtypes
-from . import errors as errors
-from . import math as math
-from . import nest as nest
-from . import nn as nn
 from ._later import later
 from ._version import __version__ as __version__
 from .core.cotangent import IndexedSlices as IndexedSlices
@@ -107,9 +102,6 @@ from .ops.logic import logical_not as logical_not
 from .ops.logic import logical_or as logical_or
 from .ops.logic import not_equal as not_equal
 from .ops.logic import where as where
-from .ops.norm import clip_by_global_norm as clip_by_global_norm
-from .ops.norm import clip_by_norm as clip_by_norm
-from .ops.norm import norm as norm
 from .ops.reduction import argmax as argmax
 from .ops.reduction import argmin as argmin
 from .ops.reduction import reduce_all as reduce_all
@@ -169,9 +161,14 @@ if TYPE_CHECKING:
     from . import bitwise as bitwise
     from . import compat as compat
     from . import debugging as debugging
+    from . import dtypes as dtypes
+    from . import errors as errors
     from . import experimental as experimental
     from . import image as image
     from . import linalg as linalg
+    from . import math as math
+    from . import nest as nest
+    from . import nn as nn
     from . import random as random
     from . import signal as signal
     from . import testing as testing
@@ -205,6 +202,9 @@ if TYPE_CHECKING:
     from .ops.initializers import random_uniform_initializer as random_uniform_initializer
     from .ops.initializers import zeros_initializer as zeros_initializer
     from .ops.linalg import matrix_square_root as matrix_square_root
+    from .ops.norm import clip_by_global_norm as clip_by_global_norm
+    from .ops.norm import clip_by_norm as clip_by_norm
+    from .ops.norm import norm as norm
     from .ops.ordering import argsort as argsort
     from .ops.ordering import searchsorted as searchsorted
     from .ops.ordering import sort as sort
@@ -248,7 +248,10 @@ if TYPE_CHECKING:
 newaxis = None
 
 _LATER = {
-    "": ("autodiff bitwise compat debugging experimental image linalg random signal testing"),
+    "": (
+        "autodiff bitwise compat debugging dtypes errors experimental image linalg math "
+        "nest nn random signal testing"
+    ),
     "ops.bookkeeping": "group inside_function is_symbolic_tensor no_op timestamp tuple",
     "ops.conversion": (
         "as_string bitcast get_static_value guarantee_const register_tensor_conversion_function"
@@ -262,6 +265,7 @@ _LATER = {
         "random_uniform_initializer zeros_initializer"
     ),
     "ops.linalg": "matrix_square_root",
+    "ops.norm": "clip_by_global_norm clip_by_norm norm",
     "ops.ordering": "argsort searchsorted sort unique unique_with_counts",
     "ops.python": "numpy_function print py_function",
     "ops.scatter": (

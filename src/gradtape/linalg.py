@@ -9,9 +9,6 @@ from .ops.contraction import matmul as matmul
 from .ops.contraction import matvec as matvec
 from .ops.contraction import tensordot as tensordot
 from .ops.creation import eye as eye
-from .ops.norm import global_norm as global_norm
-from .ops.norm import l2_normalize as l2_normalize
-from .ops.norm import norm as norm
 from .ops.shape import adjoint as adjoint
 from .ops.shape import matrix_transpose as matrix_transpose
 
@@ -85,6 +82,9 @@ if TYPE_CHECKING:
     from .ops.linear_systems import slogdet as slogdet
     from .ops.linear_systems import solve as solve
     from .ops.linear_systems import triangular_solve as triangular_solve
+    from .ops.norm import global_norm as global_norm
+    from .ops.norm import l2_normalize as l2_normalize
+    from .ops.norm import norm as norm
 
 _LATER = {
     "ops.decomposition": (
@@ -110,5 +110,6 @@ _LATER = {
         "LinearOperatorTridiag"
     ),
     "ops.linear_systems": "cholesky cholesky_solve det inv logdet slogdet solve triangular_solve",
+    "ops.norm": "global_norm l2_normalize norm",
 }
 __getattr__, __dir__ = later(__name__, globals(), _LATER)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from . import _math_special as special
 from ._later import later
 from .ops._family import conj as conj
-from .ops.activation import softsign as softsign
 from .ops.arithmetic import abs as abs
 from .ops.arithmetic import accumulate_n as accumulate_n
 from .ops.arithmetic import add as add
@@ -70,9 +69,6 @@ from .ops.logic import logical_not as logical_not
 from .ops.logic import logical_or as logical_or
 from .ops.logic import logical_xor as logical_xor
 from .ops.logic import not_equal as not_equal
-from .ops.loss import log_softmax as log_softmax
-from .ops.loss import softmax as softmax
-from .ops.norm import l2_normalize as l2_normalize
 from .ops.reduction import argmax as argmax
 from .ops.reduction import argmin as argmin
 from .ops.reduction import count_nonzero as count_nonzero
@@ -103,6 +99,7 @@ from .ops.trigonometric import tan as tan
 from .ops.trigonometric import tanh as tanh
 
 if TYPE_CHECKING:
+    from .ops.activation import softsign as softsign
     from .ops.cumulative import cumprod as cumprod
     from .ops.cumulative import cumsum as cumsum
     from .ops.cumulative import cumulative_logsumexp as cumulative_logsumexp
@@ -113,6 +110,9 @@ if TYPE_CHECKING:
     from .ops.histogram import in_top_k as in_top_k
     from .ops.histogram import is_non_decreasing as is_non_decreasing
     from .ops.histogram import is_strictly_increasing as is_strictly_increasing
+    from .ops.loss import log_softmax as log_softmax
+    from .ops.loss import softmax as softmax
+    from .ops.norm import l2_normalize as l2_normalize
     from .ops.ordering import invert_permutation as invert_permutation
     from .ops.ordering import top_k as top_k
     from .ops.segment import segment_max as segment_max
@@ -139,11 +139,14 @@ if TYPE_CHECKING:
     from .ops.special import sobol_sample as sobol_sample
 
 _LATER = {
+    "ops.activation": "softsign",
     "ops.cumulative": "cumprod cumsum cumulative_logsumexp",
     "ops.histogram": (
         "approx_max_k approx_min_k bincount confusion_matrix in_top_k is_non_decreasing "
         "is_strictly_increasing"
     ),
+    "ops.loss": "log_softmax softmax",
+    "ops.norm": "l2_normalize",
     "ops.ordering": "invert_permutation top_k",
     "ops.segment": (
         "segment_max segment_mean segment_min segment_prod segment_sum "

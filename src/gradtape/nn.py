@@ -34,8 +34,6 @@ from .ops.nn import embedding_lookup as embedding_lookup
 from .ops.nn import moments as moments
 from .ops.nn import normalize_moments as normalize_moments
 from .ops.nn import weighted_moments as weighted_moments
-from .ops.norm import l2_loss as l2_loss
-from .ops.norm import l2_normalize as l2_normalize
 from .ops.reduction import zero_fraction as zero_fraction
 from .ops.trigonometric import tanh as tanh
 
@@ -66,6 +64,8 @@ if TYPE_CHECKING:
     from .ops.nn_sampling import isotonic_regression as isotonic_regression
     from .ops.nn_sampling import nce_loss as nce_loss
     from .ops.nn_sampling import sampled_softmax_loss as sampled_softmax_loss
+    from .ops.norm import l2_loss as l2_loss
+    from .ops.norm import l2_normalize as l2_normalize
     from .ops.ordering import top_k as top_k
     from .ops.pooling import avg_pool as avg_pool
     from .ops.pooling import avg_pool1d as avg_pool1d
@@ -107,6 +107,7 @@ _LATER = {
         "collapse_repeated ctc_loss ctc_unique_labels isotonic_regression nce_loss "
         "sampled_softmax_loss"
     ),
+    "ops.norm": "l2_loss l2_normalize",
     "ops.ordering": "top_k",
     "ops.pooling": (
         "avg_pool avg_pool1d avg_pool2d avg_pool3d fractional_avg_pool "

@@ -10,7 +10,6 @@ an op: the first two are `nary` written out for the ops that eager code calls mo
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
@@ -73,6 +72,8 @@ def listeners() -> list[Any]:
 
 if getattr(sys.flags, "thread_inherit_context", False):
     # Python 3.14 without the GIL hands the context on to new threads; tapes must not go with it.
+    import threading
+
     _local = threading.local()
 
     def listeners() -> list[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from string import ascii_letters
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from ._static import static_axes, static_axis, static_int, static_ints
 from .creation import cast
 from .shape import _broadcast_to, _reshape, insert_axes
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the labels of einsum
 _BLAS = frozenset(map(np.dtype, "fdFD"))
 _products: dict[tuple[bool, bool], Callable[..., Tensor]] = {}
 
@@ -264,8 +264,8 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 @lru_cache(maxsize=1024)
 def _dot_equation(rank_a: int, rank_b: int, axes_a: Any, axes_b: Any) -> str:
     """The Einstein sum that a tensordot is."""
-    labels_a = list(ascii_letters[:rank_a])
-    labels_b = list(ascii_letters[rank_a : rank_a + rank_b])
+    labels_a = list(_LETTERS[:rank_a])
+    labels_b = list(_LETTERS[rank_a : rank_a + rank_b])
     for i, j in zip(axes_a, axes_b, strict=True):
         labels_b[j] = labels_a[i]
     kept = [x for i, x in enumerate(labels_a) if i not in axes_a]
@@ -344,7 +344,7 @@ def _einsum_vjp(g, index, operands, *, equation, optimize):
     terms += [
         (x, conj(t)) for i, (x, t) in enumerate(zip(labels, operands, strict=True)) if i != index
     ]
-    free = iter([letter for letter in ascii_letters if letter not in equation])
+    free = iter([letter for letter in _LETTERS if letter not in equation])
     wanted: list[str] = []
     for label, size in zip(own, shape, strict=True):
         if label in wanted:
@@ -365,7 +365,7 @@ def _einsum_vjp(g, index, operands, *, equation, optimize):
 @_einsum.batch
 def _einsum_batch(batched, *operands, equation, optimize):
     inputs, out = equation.split("->")
-    label = next(letter for letter in ascii_letters if letter not in equation)
+    label = next(letter for letter in _LETTERS if letter not in equation)
     labels = [
         label + x if f"operands[{i}]" in batched else x for i, x in enumerate(inputs.split(","))
     ]
@@ -435,7 +435,7 @@ def _parse(equation: str, count: int) -> tuple[list[str], str]:
         )
     for term in (*terms, out):
         labels = term.replace("...", "", 1)
-        if not all(x in ascii_letters for x in labels):
+        if not all(x in _LETTERS for x in labels):
             raise InvalidArgumentError(
                 f"einsum: {term!r} in {equation!r} is not letters and one `...`."
             )
@@ -468,7 +468,7 @@ def _without_ellipsis(
         for t, x in zip(terms, tensors, strict=True)
     ]
     count = max(hidden)
-    free = [letter for letter in ascii_letters if letter not in equation][:count]
+    free = [letter for letter in _LETTERS if letter not in equation][:count]
     covered = {
         f"inputs[{i}]": x._array.shape[t.index("...") : t.index("...") + n]
         for i, (t, x, n) in enumerate(zip(terms, tensors, hidden, strict=True))

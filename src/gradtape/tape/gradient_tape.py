@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+from _thread import allocate_lock  # `threading` itself takes a millisecond to import
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,17 +18,12 @@ from ..core.cotangent import IndexedSlices
 from ..core.dispatch import Record, listeners
 from ..core.op import Op
 from ..core.tensor import Tensor, new_key
-from .budget import Ledger, parse_bytes
-from .jacobian import (
-    batch_jacobian_rows,
-    jacobian_rows,
-    pull_rows,
-    shape_batch_jacobian,
-    shape_jacobian,
-)
-from .per_example import pull_examples
 from .scopes import get_logger
 from .variable import Variable
+
+# What only some tapes need (budgets, Jacobians and their batching) is imported where it is used.
+if TYPE_CHECKING:
+    from .budget import Ledger
 
 
 class UnconnectedGradients(Enum):
@@ -65,7 +60,7 @@ class GradientTape:
         memory_budget: int | str | None = None,
     ) -> None:
         self._persistent = persistent
-        self._budget = None if memory_budget is None else parse_bytes(memory_budget)
+        self._budget = None if memory_budget is None else _bytes(memory_budget)
         self.watches_variables = watch_accessed_variables
         self.tracked: set[int | None] = set()
         self.records: list[Any] | None = []
@@ -109,7 +104,7 @@ class GradientTape:
     def _forget(self) -> None:
         self.tracked = set()
         self.records = [] if self._budget is None else None
-        self._ledger = None if self._budget is None else Ledger(self._budget)
+        self._ledger = None if self._budget is None else _ledger(self._budget)
         self._variables = {}
         self._used = False
 
@@ -212,6 +207,8 @@ class GradientTape:
         `parallel_iterations` limits how many elements go together; without `experimental_use_pfor`
         they go one by one, which takes a persistent tape.
         """
+        from .jacobian import jacobian_rows, pull_rows, shape_jacobian
+
         zero = wants_zeros(unconnected_gradients)
         target = _single_target(target, "jacobian")
         flat_sources = nest.flatten(sources)
@@ -248,6 +245,8 @@ class GradientTape:
         Row i of the target must depend on row i of the source only. An unconnected source gives
         zeros.
         """
+        from .jacobian import batch_jacobian_rows, pull_rows, shape_batch_jacobian
+
         wants_zeros(unconnected_gradients)
         target = _single_target(target, "batch_jacobian")
         if not isinstance(source, (Tensor, Variable)):
@@ -273,6 +272,8 @@ class GradientTape:
         are examples, and that is not computed from sources alone, is taken for one with a row for
         each example.
         """
+        from .per_example import pull_examples
+
         losses = _single_target(losses, "per_example_gradient")
         if losses is None or losses.ndim != 1:
             raise ValueError(
@@ -410,7 +411,19 @@ class GradientTape:
         return f"<GradientTape: {kind}{state}, {len(self.records or self._ledger or ())} records>"
 
 
-_naming = threading.Lock()
+def _bytes(budget: int | str) -> int:
+    from .budget import parse_bytes
+
+    return parse_bytes(budget)
+
+
+def _ledger(budget: int) -> Ledger:
+    from .budget import Ledger
+
+    return Ledger(budget)
+
+
+_naming = allocate_lock()
 
 
 def key_of(tensor: Tensor) -> int:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import local
+from contextvars import ContextVar
 from typing import Any
 
 from ..core.convert import promotion
 
 
-class _Names(local):
-    scopes: tuple[str, ...] = ()
-
-
-_names = _Names()
+_scopes: ContextVar[tuple[str, ...]] = ContextVar("name scopes", default=())
 
 
 class name_scope:
@@ -30,17 +26,17 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        self._outer = _names.scopes
-        _names.scopes = (*self._outer, self._name)
-        return f"{'/'.join(_names.scopes)}/"
+        self._outer = _scopes.get()
+        _scopes.set((*self._outer, self._name))
+        return f"{get_current_name_scope()}/"
 
     def __exit__(self, *error: Any) -> None:
-        _names.scopes = self._outer
+        _scopes.set(self._outer)
 
 
 def get_current_name_scope() -> str:
     """The names of the scopes around this line, joined by slashes."""
-    return "/".join(_names.scopes)
+    return "/".join(_scopes.get())
 
 
 @contextmanager
