@@ -285,3 +285,4 @@ _LATER = {
     "tape.type_specs": "IndexedSlicesSpec TensorArraySpec TensorSpec TypeSpec type_spec_from_value",
 }
 __getattr__, __dir__ = later(__name__, globals(), _LATER)
+__all__ = [name for name in __dir__() if name not in ("TYPE_CHECKING", "later")]

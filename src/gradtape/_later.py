@@ -30,4 +30,7 @@ def later(
         namespace[name] = value
         return value
 
-    return get, lambda: sorted({*namespace, *where})
+    def names() -> list[str]:
+        return sorted({name for name in (*namespace, *where) if not name.startswith("_")})
+
+    return get, names

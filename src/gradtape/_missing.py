@@ -46,14 +46,12 @@ def _message(own: str, spelt: str) -> str:
 def _close(home: str, name: str) -> list[str]:
     """Up to three names like `name`: the same name in another namespace, then those in `home`."""
     from difflib import get_close_matches
+    from importlib import import_module
 
     package = sys.modules["gradtape"]
-    namespaces = [
-        f"gradtape.{n}"
-        for n in _names(package)
-        # The packages (core, ops ...) are how gradtape is built; the modules are its namespaces.
-        if isinstance(m := vars(package).get(n), ModuleType) and not hasattr(m, "__path__")
-    ]
+    # Those that were not asked for yet are imported now: the error is worth it.
+    spaces = [n for n in package._LATER[""].split() if n not in ("compat", "testing")]
+    namespaces = [import_module(f"gradtape.{n}").__name__ for n in spaces]
     same = [
         f"{space}.{name}"
         for space in ["gradtape", *namespaces]

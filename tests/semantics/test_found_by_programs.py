@@ -178,3 +178,16 @@ def test_one_number_for_all_rows(tf):
     v = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     v.scatter_update(tf.IndexedSlices(tf.constant(7.0), tf.constant([0, 2])))
     same(v.numpy(), [[7.0, 7.0], [3.0, 4.0], [7.0, 7.0]])
+
+
+@pytest.mark.parametrize("name", ["zeros", "ones"])
+def test_a_negative_dimension(tf, name):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="imension"):
+        getattr(tf, name)([2, -3])
+
+
+def test_zeros_of_strings_are_empty(tf):
+    assert tf.zeros([2], tf.string).numpy().tolist() == [b"", b""]
+    assert tf.zeros_like(["a"]).numpy().tolist() == [b""]
+    with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):
+        tf.ones([2], tf.string)

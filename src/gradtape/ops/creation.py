@@ -64,13 +64,28 @@ def is_tensor(x: Any) -> bool:
 
 
 def zeros(shape: Any, dtype: Any = dt.float32, name: str | None = None) -> Tensor:
-    """A tensor of zeros."""
-    return Tensor(np.zeros(static_ints(shape, "zeros", "shape"), as_dtype(dtype).numpy_dtype))
+    """A tensor of zeros; of strings, empty ones."""
+    return Tensor(_full(np.zeros, _dims(shape, "zeros"), as_dtype(dtype).numpy_dtype, "zeros"))
 
 
 def ones(shape: Any, dtype: Any = dt.float32, name: str | None = None) -> Tensor:
     """A tensor of ones."""
-    return Tensor(np.ones(static_ints(shape, "ones", "shape"), as_dtype(dtype).numpy_dtype))
+    return Tensor(_full(np.ones, _dims(shape, "ones"), as_dtype(dtype).numpy_dtype, "ones"))
+
+
+def _dims(shape: Any, op_name: str, name: str = "shape") -> tuple[int, ...]:
+    dims = static_ints(shape, op_name, name)
+    if dims and min(dims) < 0:
+        raise InvalidArgumentError(f"{op_name}: `{name}`={dims} has a negative dimension.")
+    return dims
+
+
+def _full(make: Any, dims: tuple[int, ...], dtype: Any, op_name: str) -> Any:
+    if dtype != object:
+        return make(dims, dtype)
+    if make is np.ones:
+        raise DTypeError(f"{op_name}: there is no string that is 1.")
+    return np.full(dims, b"", object)
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
@@ -78,23 +93,21 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     value = to_tensor(value, "fill")
     if value.ndim:
         raise ShapeError(f"fill: `value` must be a scalar, and has shape {tuple(value.shape)}.")
-    return broadcast_to(value, dims)
+    return broadcast_to(value, _dims(dims, "fill", "dims"))
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros of the shape and dtype of `input`."""
     array = to_tensor(input, "zeros_like")._array
-    return Tensor(
-        np.zeros(array.shape, array.dtype if dtype is None else as_dtype(dtype).numpy_dtype)
-    )
+    wanted = array.dtype if dtype is None else as_dtype(dtype).numpy_dtype
+    return Tensor(_full(np.zeros, array.shape, wanted, "zeros_like"))
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones of the shape and dtype of `input`."""
     array = to_tensor(input, "ones_like")._array
-    return Tensor(
-        np.ones(array.shape, array.dtype if dtype is None else as_dtype(dtype).numpy_dtype)
-    )
+    wanted = array.dtype if dtype is None else as_dtype(dtype).numpy_dtype
+    return Tensor(_full(np.ones, array.shape, wanted, "ones_like"))
 
 
 def eye(
