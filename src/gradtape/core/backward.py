@@ -21,18 +21,19 @@ def backward(records: Iterable[Any], seeds: Any, sources: Any) -> list[Any]:
     own ops, so a tape that listens outside records this very loop: that is every higher derivative.
     """
     cotangents: dict[Any, Any] = {}
+    look_up, take = cotangents.get, cotangents.pop
     wanted = set(sources)
     for target, g in seeds:
         cotangents[target] = add(cotangents[target], g) if target in cotangents else g
     for op, inputs, outputs, saved, params in records:
         if type(outputs) is int:
-            g = cotangents.get(outputs) if outputs in wanted else cotangents.pop(outputs, None)
+            g = look_up(outputs) if outputs in wanted else take(outputs, None)
             if g is None:
                 continue  # the targets do not depend on this record
             if type(g) is not Tensor and not op.passes_slices:
                 g = dense(g)
         else:
-            g = [cotangents.get(y) if y in wanted else cotangents.pop(y, None) for y in outputs]
+            g = [look_up(y) if y in wanted else take(y, None) for y in outputs]
             if all([each is None for each in g]):
                 continue
             g = complete(op, g, saved[-1])
@@ -40,9 +41,9 @@ def backward(records: Iterable[Any], seeds: Any, sources: Any) -> list[Any]:
         for i, key in inputs:
             cotangent = pulls[i](g, saved, params)
             if cotangent is not None:
-                earlier = cotangents.get(key)
+                earlier = look_up(key)
                 cotangents[key] = cotangent if earlier is None else add(earlier, cotangent)
-    return [cotangents.get(source) for source in sources]
+    return [look_up(source) for source in sources]
 
 
 def complete(op: Any, gs: list[Any], outputs: Any) -> tuple[Any, ...]:

@@ -81,7 +81,7 @@ def _dims(shape: Any, op_name: str, name: str = "shape") -> tuple[int, ...]:
 
 
 def _full(make: Any, dims: tuple[int, ...], dtype: Any, op_name: str) -> Any:
-    if dtype != object:
+    if dtype.kind != "O":
         return make(dims, dtype)
     if make is np.ones:
         raise DTypeError(f"{op_name}: there is no string that is 1.")
