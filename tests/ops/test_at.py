@@ -18,8 +18,8 @@ KEYS = {
     "ellipsis": (Ellipsis, 0),
     "nothing": slice(1, 1),
     "everything": (),
-    "list": [0, 2],
-    "repeats": [0, 0, 2, 0],
+    "list": np.array([0, 2]),
+    "repeats": np.array([0, 0, 2, 0]),
     "pairs": ([0, 1, 0], [2, 2, 2]),
     "mask": X > 0,
     "row mask": np.array([True, False, True]),
@@ -65,7 +65,7 @@ def test_where_an_index_repeats_the_last_value_has_the_gradient(tf):
     x, v = tf.zeros([3]), tf.constant([1.0, 2.0, 3.0])
     with tf.GradientTape() as tape:
         tape.watch([x, v])
-        y = At(x)[[0, 0, 2]].set(v)
+        y = At(x)[np.array([0, 0, 2])].set(v)
     assert y.numpy().tolist() == [2, 0, 3]
     by_x, by_v = tape.gradient(y, [x, v])
     assert by_x.numpy().tolist() == [0, 1, 0]
@@ -113,7 +113,7 @@ def test_tensors_as_indices_and_compiled(tf):
         (slice(1, None), [1.0, 2.0, 3.0],
          "at[...].set: `values` of shape (3,) cannot be broadcast to the shape of x[...], (2,) "
          "(x.shape=(3,))."),
-        ([0, 1], [1.0, 2.0, 3.0],
+        (np.array([0, 1]), [1.0, 2.0, 3.0],
          "at[...].set: `values` of shape (3,) cannot be broadcast to the shape of x[...], (2,) "
          "(x.shape=(3,))."),
     ],
@@ -125,6 +125,6 @@ def test_values_that_do_not_fit(tf, key, value, message):
 
 
 def test_an_index_out_of_range(tf):
-    for key in (5, [0, 5]):
+    for key in (5, np.array([0, 5])):
         with pytest.raises(tf.errors.InvalidArgumentError, match="5"):
             At(tf.zeros([3]))[key].add(1.0)

@@ -191,3 +191,9 @@ def test_zeros_of_strings_are_empty(tf):
     assert tf.zeros_like(["a"]).numpy().tolist() == [b""]
     with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):
         tf.ones([2], tf.string)
+
+
+def test_a_list_as_key_is_a_tuple(tf):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    same(x[[1, 0]], 3.0)
+    same(x[[slice(None), 1]], [2.0, 4.0])

@@ -26,7 +26,7 @@ class At:
     >>> x = tf.constant([1.0, 2.0, 3.0])
     >>> x.at[1].set(9.0)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([1., 9., 3.], dtype=float32)>
-    >>> x.at[[0, 0]].add(1.0)
+    >>> x.at[tf.constant([0, 0])].add(1.0)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([3., 2., 3.], dtype=float32)>
     """
 
@@ -52,7 +52,7 @@ class Place:
 
     def __init__(self, tensor: Tensor, key: Any) -> None:
         self._tensor = tensor
-        self._key = key if type(key) is tuple else (key,)
+        self._key = tuple(key) if type(key) in (tuple, list) else (key,)
         self._basic = all(type(entry) in _BASIC for entry in self._key)
 
     def get(self) -> Tensor:

@@ -65,27 +65,29 @@ def is_tensor(x: Any) -> bool:
 
 def zeros(shape: Any, dtype: Any = dt.float32, name: str | None = None) -> Tensor:
     """A tensor of zeros; of strings, empty ones."""
-    return Tensor(_full(np.zeros, _dims(shape, "zeros"), as_dtype(dtype).numpy_dtype, "zeros"))
+    return Tensor(
+        _full(np.zeros, static_ints(shape, "zeros", "shape"), as_dtype(dtype).numpy_dtype, "zeros")
+    )
 
 
 def ones(shape: Any, dtype: Any = dt.float32, name: str | None = None) -> Tensor:
     """A tensor of ones."""
-    return Tensor(_full(np.ones, _dims(shape, "ones"), as_dtype(dtype).numpy_dtype, "ones"))
-
-
-def _dims(shape: Any, op_name: str, name: str = "shape") -> tuple[int, ...]:
-    dims = static_ints(shape, op_name, name)
-    if dims and min(dims) < 0:
-        raise InvalidArgumentError(f"{op_name}: `{name}`={dims} has a negative dimension.")
-    return dims
+    return Tensor(
+        _full(np.ones, static_ints(shape, "ones", "shape"), as_dtype(dtype).numpy_dtype, "ones")
+    )
 
 
 def _full(make: Any, dims: tuple[int, ...], dtype: Any, op_name: str) -> Any:
-    if dtype.kind != "O":
+    if dtype.kind == "O":
+        if make is np.ones:
+            raise DTypeError(f"{op_name}: there is no string that is 1.")
+        return np.full(dims, b"", object)
+    try:
         return make(dims, dtype)
-    if make is np.ones:
-        raise DTypeError(f"{op_name}: there is no string that is 1.")
-    return np.full(dims, b"", object)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"{op_name}: `shape`={dims} has a negative dimension, or is too large."
+        ) from None
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
@@ -93,7 +95,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     value = to_tensor(value, "fill")
     if value.ndim:
         raise ShapeError(f"fill: `value` must be a scalar, and has shape {tuple(value.shape)}.")
-    return broadcast_to(value, _dims(dims, "fill", "dims"))
+    return broadcast_to(value, dims)
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:

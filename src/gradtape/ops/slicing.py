@@ -169,7 +169,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     A boolean mask stands for as many axes as it has. An index out of range is an error.
     """
     if type(key) is not tuple:
-        key = (key,)
+        key = tuple(key) if type(key) is list else (key,)  # TensorFlow takes a list for a tuple
     for entry in key:
         if type(entry) not in _BASIC:
             out = _getitem_with_tensors(x, key)
