@@ -57,7 +57,7 @@ def keeper(plan: tuple[Keep | None, ...]) -> Callable[..., tuple[Any, ...]]:
         Keep.SPEC_IF_BROADCAST: "None if {0}._array.shape == out._array.shape else spec({0})",
     }
     kept = f"({', '.join(terms[k].format(n) for n, k in zip(names, plan, strict=True))},)"
-    if set(plan) <= {None, Keep.SPEC_IF_BROADCAST}:  # most often nothing: a tuple less to make
+    if set(plan) == {None, Keep.SPEC_IF_BROADCAST}:  # most often nothing: a tuple less to make
         whole = [f"{n}._array.shape" for n, k in zip(names, plan, strict=True) if k is not None]
         kept = f"{(None,) * len(plan)} if {' == '.join([*whole, 'out._array.shape'])} else {kept}"
     function = eval(f"lambda {', '.join(names)}: {kept}", {"spec": spec_like})
