@@ -93,6 +93,23 @@ def taken(op: Op) -> str:
     return ", ".join(whole + single)
 
 
+# What no case can compare: values and conventions that differ, and what is stricter or wider here.
+CONVENTIONS = [
+    "`erf` of an infinite float64 is ±1 (TensorFlow: NaN); `gelu` in float64 has exact constants.",
+    "An integer target has gradient None, also one that comes from `top_k` (TensorFlow: zeros).",
+    "`custom_gradient`: a gradient of another shape than its argument is an error; forward mode uses "
+    "the transpose of the gradient function.",
+    "Max pooling gives a tie to its first element in three dimensions too, and passes NaN on.",
+    "`expint` of negative numbers is right; the maximum of a segment of -inf is -inf.",
+    "`argmax` and `argmin` take NaN for the largest and smallest, as NumPy does.",
+    "`det` has a gradient at singular matrices; `pinv` one at equal singular values.",
+    "`hsv_to_rgb`, LU, `logm`, `lstsq(fast=False)`, `rfft3d`, area resize have gradients.",
+    "Sums of 16-bit floats are accumulated in float32.",
+    "`random.categorical` refuses logits that are NaN.",
+    "Tensors can be indexed by integer arrays, as in NumPy.",
+]
+
+
 def differences_page() -> str:
     from oracle import cases
 
@@ -111,6 +128,9 @@ def differences_page() -> str:
             "| case | agrees up to | why they differ |",
             "|---|---|---|",
             *rows,
+            "",
+            "Beside these, in values and conventions:\n",
+            *(f"- {text}" for text in CONVENTIONS),
             "",
         ]
     )
