@@ -97,8 +97,8 @@ def taken(op: Op) -> str:
 CONVENTIONS = [
     "`erf` of an infinite float64 is ±1 (TensorFlow: NaN); `gelu` in float64 has exact constants.",
     "An integer target has gradient None, also one that comes from `top_k` (TensorFlow: zeros).",
-    "`custom_gradient`: a gradient of another shape than its argument is an error; forward mode uses "
-    "the transpose of the gradient function.",
+    "`custom_gradient`: a gradient of another shape than its argument is an error; forward mode "
+    "uses the transpose of the gradient function.",
     "Max pooling gives a tie to its first element in three dimensions too, and passes NaN on.",
     "`expint` of negative numbers is right; the maximum of a segment of -inf is -inf.",
     "`argmax` and `argmin` take NaN for the largest and smallest, as NumPy does.",
