@@ -22,3 +22,9 @@ def test_a_tensor_with_slices_is_no_dtype(tf):
 def test_numpy_strings_do_not_meet_numbers(tf, text):
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"add: .*string"):
         tf.constant([1.0, 2.0]) + text
+
+
+@pytest.mark.parametrize("draw", ["normal", "uniform", "truncated_normal"])
+def test_draws_of_a_negative_size(tf, draw):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="negative dimension"):
+        getattr(tf.random, draw)([2, -1])

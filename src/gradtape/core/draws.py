@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from .errors import ValuesNeeded
+from .errors import InvalidArgumentError, ValuesNeeded
 from .tensor import Tensor
 
 batches: ContextVar[tuple[Any, ...]] = ContextVar("batches", default=())
@@ -15,6 +15,8 @@ batches: ContextVar[tuple[Any, ...]] = ContextVar("batches", default=())
 
 def per_element(draw: Callable[[tuple[int, ...]], Any], shape: tuple[int, ...]) -> Tensor:
     """The tensor of `draw(shape)`; inside batches, one drawn for each of their elements."""
+    if shape and min(shape) < 0:
+        raise InvalidArgumentError(f"A random draw: shape={shape} has a negative dimension.")
     around = batches.get()
     x = Tensor(draw((*(batch.size for batch in around), *shape)))
     for batch in around:
