@@ -46,7 +46,8 @@ def test_live(tf, live, name):
     expected = live[name]
     actual = differential.run(tf, case, expected["inputs"])
     try:
-        differential.compare(case, dtype, expected, actual)
+        # Values drawn anew may cancel: a 0 then has the rounding errors of what it is made of.
+        differential.compare(case, dtype, expected, actual, slack=10 if dtype == "float32" else 1)
     except AssertionError as error:
         error.add_note(f"GRADTAPE_ORACLE_SEED={SEED}")
         raise
