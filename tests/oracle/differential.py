@@ -108,12 +108,9 @@ def dot(y):
     return np.real(np.sum(np.conj(weights(y)) * y))
 
 
-def compare(case, dtype, expected, actual, slack=1):
-    """Raise AssertionError where `actual` departs from `expected` (results of `run`).
-
-    `slack` widens the tolerance.
-    """
-    compare_arrays("value", dtype, expected["value"], actual["value"], slack)
+def compare(case, dtype, expected, actual):
+    """Raise AssertionError where `actual` departs from `expected` (results of `run`)."""
+    compare_arrays("value", dtype, expected["value"], actual["value"])
     for order, name in enumerate(("first", "second"), 1):
         if order > case.agrees or isinstance(expected[name], str):
             return
@@ -123,7 +120,7 @@ def compare(case, dtype, expected, actual, slack=1):
             assert expected["sparse"] == actual["sparse"], "IndexedSlices in one module only"
         else:
             wanted, got = fill_none(wanted, got)
-        compare_arrays(f"{name} order", dtype, wanted, got, slack)
+        compare_arrays(f"{name} order", dtype, wanted, got)
 
 
 def fill_none(wanted, got):
@@ -142,7 +139,7 @@ def fill_none(wanted, got):
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-def compare_arrays(label, dtype, wanted, got, slack=1):
+def compare_arrays(label, dtype, wanted, got):
     assert len(wanted) == len(got), f"{label}: {len(got)} results, expected {len(wanted)}"
     for i, (a, b) in enumerate(zip(wanted, got, strict=True)):
         if a is None or b is None:
@@ -151,7 +148,7 @@ def compare_arrays(label, dtype, wanted, got, slack=1):
         a, b = np.asarray(a), np.asarray(b)
         assert a.dtype == b.dtype, f"{label} {i}: expected {a.dtype}, got {b.dtype}"
         assert a.shape == b.shape, f"{label} {i}: expected shape {a.shape}, got {b.shape}"
-        compare_numbers(f"{label} {i}", TOLERANCE[dtype] * slack, a, b)
+        compare_numbers(f"{label} {i}", TOLERANCE[dtype], a, b)
 
 
 def compare_numbers(label, tolerance, a, b):
