@@ -36,6 +36,7 @@ from .core.dtypes import uint64 as uint64
 from .core.dtypes import uint8 as uint8
 from .core.shape import TensorShape as TensorShape
 from .core.tensor import Tensor as Tensor
+from .function import function as function
 from .ops.arithmetic import abs as abs
 from .ops.arithmetic import add as add
 from .ops.arithmetic import add_n as add_n
@@ -160,6 +161,7 @@ if TYPE_CHECKING:
     from . import autodiff as autodiff
     from . import bitwise as bitwise
     from . import compat as compat
+    from . import config as config
     from . import debugging as debugging
     from . import dtypes as dtypes
     from . import errors as errors
@@ -171,7 +173,11 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import random as random
     from . import signal as signal
+    from . import summary as summary
     from . import testing as testing
+    from . import train as train
+    from .function.symbolic import gradients as gradients
+    from .function.symbolic import hessians as hessians
     from .ops.bookkeeping import group as group
     from .ops.bookkeeping import inside_function as inside_function
     from .ops.bookkeeping import is_symbolic_tensor as is_symbolic_tensor
@@ -249,9 +255,10 @@ newaxis = None
 
 _LATER = {
     "": (
-        "autodiff bitwise compat debugging dtypes errors experimental image linalg math "
-        "nest nn random signal testing"
+        "autodiff bitwise compat config debugging dtypes errors experimental image linalg "
+        "math nest nn random signal summary testing train"
     ),
+    "function.symbolic": "gradients hessians",
     "ops.bookkeeping": "group inside_function is_symbolic_tensor no_op timestamp tuple",
     "ops.conversion": (
         "as_string bitcast get_static_value guarantee_const register_tensor_conversion_function"

@@ -248,27 +248,40 @@ def record(op: Op, inputs: Any, outputs: Any, params: dict[str, Any], to: Any = 
     """Offer an executed op to the recorders of this thread, or only to those in `to`."""
     for recorder in recorders() if to is None else to:
         tracked = recorder.tracked
-        positions: Any = ()
-        keys: Any = ()
-        for i, x in enumerate(inputs):
-            if x._key in tracked:
-                positions += (i,)
-                keys += ((i, x._key),)
-        keep = op.keep_for(positions) if positions else None
-        if keep is None:
+        made = make_record(op, inputs, outputs, params, tracked)
+        if made is None:
             continue
-        saved = keep(*(op.slots_of(inputs) if op.variadic else inputs), outputs)
-        out_keys: Any
-        if type(outputs) is tuple:
-            out_keys = tuple([_track(out, tracked) for out in outputs])
-            if saved[-1] is None:
-                saved = (*saved[:-1], spec_like(outputs))  # zeros for the outputs that nothing used
-        else:
-            out_keys = _track(outputs, tracked)
         if recorder.records is None:
             recorder.observe(op, inputs, outputs, params)
         else:
-            recorder.records.append((op, keys, out_keys, saved, params))
+            recorder.records.append(made)
+
+
+def make_record(
+    op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tracked: set[int | None]
+) -> Any:
+    """The record of an op for who tracks these keys, from now on those of its outputs too.
+
+    None if no gradient can flow from its outputs to what is tracked.
+    """
+    positions: Any = ()
+    keys: Any = ()
+    for i, x in enumerate(inputs):
+        if x._key in tracked:
+            positions += (i,)
+            keys += ((i, x._key),)
+    keep = op.keep_for(positions) if positions else None
+    if keep is None:
+        return None
+    saved = keep(*(op.slots_of(inputs) if op.variadic else inputs), outputs)
+    out_keys: Any
+    if type(outputs) is tuple:
+        out_keys = tuple([_track(out, tracked) for out in outputs])
+        if saved[-1] is None:
+            saved = (*saved[:-1], spec_like(outputs))  # zeros for the outputs that nothing used
+    else:
+        out_keys = _track(outputs, tracked)
+    return op, keys, op.outputs or out_keys, saved, params
 
 
 def _track(out: Tensor, tracked: set[int | None]) -> int:

@@ -18,6 +18,9 @@ class Engine:
     def __init__(self, namespace: Any) -> None:
         self._namespace = namespace
 
+    def explain(self, op: str, tensors: Any, error: Exception) -> None:
+        """Raise what an error of the library means to the user, where it means something else."""
+
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._namespace, name)
         setattr(self, name, value)  # found once, an ordinary attribute ever after

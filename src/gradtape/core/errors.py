@@ -9,6 +9,7 @@
     │   ├── NotFoundError(LookupError)
     │   ├── OutOfRangeError(IndexError)
     │   └── UnimplementedError(NotImplementedError)
+    ├── SymbolicTensorError(TypeError, ...)    a value is asked for that @function does not know yet
     └── NoGradientError(LookupError)           an op on the path has no gradient rule
 
 Each is also the built-in exception that a Python programmer would expect, so `except ValueError`
@@ -57,6 +58,14 @@ class OutOfRangeError(OpError, IndexError):
 
 class UnimplementedError(OpError, NotImplementedError):
     """A case of the op that does not exist here."""
+
+
+class SymbolicTensorError(Error, TypeError, NotImplementedError, AttributeError):
+    """A value is asked for while a function is traced, when tensors have none; or after that.
+
+    It is each of the exceptions by which TensorFlow says so: `x.numpy()` raises AttributeError,
+    `np.asarray(x)` NotImplementedError, `if x:` TypeError.
+    """
 
 
 class NoGradientError(Error, LookupError):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import dtypes as dt
-from .engine import Engine
+from .engine import Engine, common_engine
 from .errors import Error, InvalidArgumentError, NoGradientError
 from .pattern import Pattern
 from .spec import spec_of
@@ -137,6 +137,9 @@ class Op:
             raise TypeError(f"There is an op {self.name!r} already.")
         registry[self.name] = self
 
+    outputs: list[int] | None = None
+    """None: as the call gave. (Not so for a call of a compiled function: see JointOp.)"""
+
     # Declaring the rules
 
     def vjp(self, argument: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -244,6 +247,7 @@ class Op:
         """Raise what `error`, raised by the kernel, means in the words of the op."""
         if isinstance(error, Error):
             raise error
+        common_engine([x._array for x in inputs]).explain(self.name, inputs, error)
         if self.spec_rule is not None:
             self.spec_rule(*(spec_of(x._array) for x in inputs), **params)
         if not isinstance(error, (ValueError, TypeError, LookupError, ArithmeticError)):
@@ -302,6 +306,8 @@ class JointOp:
     additive = False
     diagonal: Mapping[str, Any] = {}
     pattern: Pattern = None
+    outputs: list[int] | None = None
+    """The keys of its outputs, where their number may grow after the call was recorded."""
 
     def __init__(self, name: str, rule: Callable[[Any], Sequence[Any]]) -> None:
         self.name = name

@@ -10,7 +10,9 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import DType
+from .errors import SymbolicTensorError
 from .shape import TensorShape
+from .tracing import tracing
 
 new_key = count(1).__next__
 """The next number by which tapes know a tensor or a variable. Numbers grow with time."""
@@ -71,15 +73,22 @@ class Tensor:
 
     def numpy(self) -> Any:
         """The values as a NumPy array of your own, or as a NumPy scalar for a tensor of rank 0."""
-        array = np.asarray(self._array)
+        array = self._values("numpy()")
         return array.copy() if array.ndim else array[()]
 
     def ref(self) -> Reference:
         """A hashable stand-in for this very tensor, for use in sets and as a key of dicts."""
         return Reference(self)
 
+    def _values(self, use: str) -> Any:
+        """The values as a NumPy array; a tensor of a function being traced has none."""
+        try:
+            return np.asarray(self._array)
+        except TypeError as error:
+            raise symbolic_error(self, use) from error
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        array = np.asarray(self._array)
+        array = self._values("NumPy")
         if copy or (dtype is not None and np.dtype(dtype) != array.dtype):
             return np.array(array, dtype=dtype)
         view = array.view()
@@ -102,7 +111,7 @@ class Tensor:
                 f"The truth value of a tensor of shape {self.shape} is ambiguous. Use "
                 "reduce_any(x) or reduce_all(x)."
             )
-        return bool(self._array)
+        return bool(self._values("if, while, and, or, not: bool()"))
 
     def __float__(self) -> float:
         return float(self._scalar("float()"))
@@ -119,7 +128,7 @@ class Tensor:
         return int(self._scalar("An index"))
 
     def _scalar(self, use: str) -> Any:
-        array = np.asarray(self._array)
+        array = self._values(use)
         if array.size != 1:
             raise TypeError(
                 f"{use} needs a tensor of one element, and this has shape {self.shape}."
@@ -128,14 +137,21 @@ class Tensor:
 
     def __format__(self, spec: str) -> str:
         """The bare values, as in TensorFlow: `f"{loss}"` is a number, `f"{loss:.3f}"` too."""
+        if is_symbolic(self._array):
+            return format(repr(self), spec)
         if spec and self._array.shape:
             return format(str(self), spec)
         return format(self.numpy(), spec)
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={numpy_text(self)}>"
+        what = f"shape={self.shape}, dtype={self.dtype.name}"
+        if is_symbolic(self._array):
+            return f"<tf.Tensor: {what}, symbolic>"
+        return f"<tf.Tensor: {what}, numpy={numpy_text(self)}>"
 
     def __str__(self) -> str:
+        if is_symbolic(self._array):
+            return repr(self)
         values = (
             np.array2string(np.asarray(self._array)) if self._array.shape else str(self.numpy())
         )
@@ -215,6 +231,20 @@ class Reference:
 
     def __repr__(self) -> str:
         return f"<Reference wrapping {self._object!r}>"
+
+
+def is_symbolic(array: Any) -> bool:
+    """Whether `array` has no values: it stands for those of every call of a traced function."""
+    return hasattr(array, "_trace")  # JAX's tracers, told apart without importing JAX
+
+
+def symbolic_error(tensor: Tensor, use: str) -> SymbolicTensorError:
+    """What to say where Python asks for the values of a symbolic tensor."""
+    where = tracing.explain(tensor._array) if tracing.explain is not None else ""
+    return SymbolicTensorError(
+        f"{use} needs the values of a tensor ({tensor.dtype.name}, shape {tensor.shape}) that has "
+        f"none: it is symbolic, made while @function traces. {where}"
+    )
 
 
 def numpy_text(value: Any) -> str:

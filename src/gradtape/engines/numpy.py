@@ -18,6 +18,17 @@ from ._einsum import einsum
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 
 
+_WRITERS: dict[str, Any] = {
+    "set": np.ndarray.__setitem__,
+    "add": np.add.at,
+    "subtract": np.subtract.at,
+    "multiply": np.multiply.at,
+    "divide": np.divide.at,
+    "max": np.maximum.at,
+    "min": np.minimum.at,
+}
+
+
 class NumpyEngine(Engine):
     name = "numpy"
 
@@ -66,6 +77,12 @@ class NumpyEngine(Engine):
         result = np.zeros(count * width, rows.dtype)
         np.add.at(result, indices, rows.reshape(-1))
         return result.reshape(shape)
+
+    def written(self, array: Any, places: Any, updates: Any, how: str) -> Any:
+        """A copy of `array` with `updates` set, added, multiplied ... at `places`, one by one."""
+        result = np.array(array)
+        _WRITERS[how](result, places, updates)
+        return result
 
     def checked(self, indices: Any, size: int, op: str) -> Any:
         """`indices` as integers that can index, if they all lie in [0, size)."""

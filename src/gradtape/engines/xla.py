@@ -37,6 +37,9 @@ class XlaEngine(Engine):
     def index_set(self, array: Any, key: Any, updates: Any) -> Any:
         return jnp.asarray(array).at[key].set(updates)
 
+    def written(self, array: Any, places: Any, updates: Any, how: str) -> Any:
+        return getattr(jnp.asarray(array).at[places], how)(updates)
+
     def rows_add(self, count: int, indices: Any, rows: Any) -> Any:
         return jnp.zeros((count, *rows.shape[1:]), rows.dtype).at[indices].add(rows)
 

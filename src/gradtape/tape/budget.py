@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..core.dispatch import listeners
-from ..core.op import Op, spec_like
+from ..core.dispatch import listeners, make_record
+from ..core.op import Op
 from ..core.tensor import Tensor
 
 _UNITS = {
@@ -80,18 +80,12 @@ class Ledger:
         self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tracked: set[int | None]
     ) -> None:
         """Keep a record of an executed op, and the recipe of its outputs."""
-        positions = tuple([i for i, x in enumerate(inputs) if x._key in tracked])
-        keep = op.keep_for(positions)
-        if keep is None:
+        made = make_record(op, inputs, outputs, params, tracked)
+        if made is None:
             return
-        saved = keep(*op.slots_of(inputs), outputs)
-        several = type(outputs) is tuple
-        if several and saved[-1] is None:
-            saved = (*saved[:-1], spec_like(outputs))
+        _, keys, out_keys, saved, _ = made
         if hasattr(op, "call"):  # an op of one call (a custom gradient) has no kernel to run again
             self._write_recipes(op, inputs, outputs, params)
-        keys = tuple([(i, inputs[i]._key) for i in positions])
-        out_keys = tuple([y._key for y in outputs]) if several else outputs._key
         self._entries.append((op, keys, out_keys, tuple([self._hold(s) for s in saved]), params))
         self._shrink()
 

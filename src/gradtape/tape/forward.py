@@ -36,6 +36,7 @@ class ForwardAccumulator:
     """
 
     records = None  # an observer: it is handed the tensors of each op, and keeps none
+    computes_at_once = True
     watches_variables = False
 
     def __init__(self, primals: Any, tangents: Any) -> None:

@@ -130,7 +130,7 @@ class GradientTape:
     def watch_variable(self, variable: Variable) -> None:
         """Record what is computed from `variable`; it calls this itself when it is read."""
         self._variables[variable._key] = variable
-        if variable._tensor._array.dtype in dtypes.INEXACT:
+        if variable._array_outside().dtype in dtypes.INEXACT:
             self.tracked.add(variable._key)
 
     def watched_variables(self) -> tuple[Variable, ...]:
@@ -487,7 +487,7 @@ def _target(each: Any) -> Any:
             f"gradient: `target` must consist of tensors, and holds {each!r:.100} of type "
             f"{type(each).__name__}."
         )
-    tensor = each._tensor if isinstance(each, Variable) else each
+    tensor = each._now() if isinstance(each, Variable) else each
     return tensor if tensor._array.dtype in dtypes.INEXACT else None
 
 

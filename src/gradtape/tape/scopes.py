@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ..core.convert import promotion
+from ..core.tracing import current_graph
 
 
 _scopes: ContextVar[tuple[str, ...]] = ContextVar("name scopes", default=())
@@ -56,13 +57,18 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """A block outside of any graph being built: eager code always is."""
-    yield
+    """A block outside of any graph being built: what it computes is computed at once."""
+    graph = current_graph()
+    if graph is None:
+        yield
+    else:
+        with graph.left():
+            yield
 
 
 def executing_eagerly() -> bool:
-    """Whether ops run at once: True outside of `@function`."""
-    return True
+    """Whether ops run at once: not so while `@function` traces."""
+    return current_graph() is None
 
 
 def get_logger() -> Any:

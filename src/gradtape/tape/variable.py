@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from sys import getrefcount
+from threading import Lock, RLock
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,19 @@ import numpy as np
 from ..core.convert import as_tensor, to_array
 from ..core.cotangent import IndexedSlices
 from ..core.dispatch import recorders
-from ..core.dtypes import DType, as_dtype
+from ..core.dtypes import DType, as_dtype, of_numpy
+from ..core.engine import common_engine
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.shape import TensorShape
-from ..core.tensor import Reference, Tensor, new_key, numpy_text
-from ..engines.numpy import engine as numpy_engine
+from ..core.tensor import Reference, Tensor, is_symbolic, new_key, numpy_text
+from ..core.tracing import current_graph, tracing
 from ..ops import operators as operators  # installs the operators of Tensor, copied below
 from ..ops.creation import identity
 from ..ops.indexing import gather, gather_nd
 from .scopes import get_current_name_scope
+
+held_lock = RLock()
+"""Held while a compiled program takes over the arrays of variables, or eager code fetches them."""
 
 
 class Variable:
@@ -61,7 +66,12 @@ class Variable:
                 f"Variable: shape={self._shape} does not fit a value of shape {array.shape}."
             )
         self._key = new_key()
-        self._tensor = Tensor(array, self._key)
+        self._tensor: Tensor | None = None
+        self._held: Any = None  # what a compiled program left, until eager code asks for it
+        graph = current_graph()
+        if graph is not None:
+            array = graph.create(self, array)
+        self._store_outside(array)
         # Held while a new value is made of the present one; not by `with`, which takes 0.2 µs.
         self._lock = Lock()
         self._trainable = True if trainable is None else bool(trainable)
@@ -80,19 +90,21 @@ class Variable:
 
     @property
     def dtype(self) -> DType:
-        return self._tensor.dtype
+        return of_numpy(self._array_outside().dtype)
 
     @property
     def shape(self) -> TensorShape:
-        return self._tensor.shape if self._shape is None else self._shape
+        if self._shape is None:
+            return TensorShape.of(self._array_outside().shape)
+        return self._shape
 
     @property
     def ndim(self) -> int:
-        return self._tensor.ndim
+        return len(self._array_outside().shape)
 
     @property
     def device(self) -> str:
-        return self._tensor.device
+        return Tensor(self._array_outside()).device
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -109,7 +121,46 @@ class Variable:
             for recorder in recorders():
                 if recorder.watches_variables and self._key not in recorder.tracked:
                     recorder.watch_variable(self)
-        return self._tensor
+        tensor = self._tensor
+        return self._now() if tensor is None or tracing.threads else tensor
+
+    def _now(self) -> Tensor:
+        """The value at this line: of the graph being traced, else the one that eager code sees."""
+        graph = current_graph()
+        if graph is not None:
+            return graph.read(self)  # type: ignore[no-any-return]
+        with held_lock:  # no compiled program takes the array over meanwhile
+            if self._tensor is None:
+                self._tensor = Tensor(np.asarray(self._held), self._key)
+            return self._tensor
+
+    def _array_outside(self) -> Any:
+        """The array outside of any trace, for its shape and dtype."""
+        tensor = self._tensor
+        return self._held if tensor is None else tensor._array
+
+    def _hold(self, array: Any) -> None:
+        """Take the array that a compiled program computed; eager code asks for it when it reads."""
+        self._held = array
+        self._tensor = None
+
+    def _writable(self) -> Any:
+        """The NumPy array of the value, for an update in place: no tensor shares it.
+
+        A tensor that was read before keeps its value: then this is a copy, the variable's own.
+        """
+        tensor = self._now()
+        array = tensor._array
+        if (
+            type(array) is not np.ndarray
+            or array.base is not None
+            or not array.flags.writeable
+            or getrefcount(tensor) > _ALONE[0]
+            or getrefcount(array) > _ALONE[1]
+        ):
+            array = np.array(array)
+            self._store_outside(array)
+        return array
 
     def value(self) -> Tensor:
         """The value as a tensor; a recorded read."""
@@ -142,7 +193,7 @@ class Variable:
         return bool(self._as_tensor())
 
     def __len__(self) -> int:
-        return len(self._tensor)
+        return len(Tensor(self._array_outside()))
 
     def __iter__(self) -> Any:
         return iter(self.value())
@@ -179,7 +230,7 @@ class Variable:
         array = self._fitting(delta, "assign_add")
         self._lock.acquire()
         try:
-            return self._store(self._tensor._array + array)
+            return self._store(self._now()._array + array)
         finally:
             self._lock.release()
 
@@ -194,7 +245,7 @@ class Variable:
         array = self._fitting(delta, "assign_sub")
         self._lock.acquire()
         try:
-            return self._store(self._tensor._array - array)
+            return self._store(self._now()._array - array)
         finally:
             self._lock.release()
 
@@ -202,55 +253,55 @@ class Variable:
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
         """Add the rows of an IndexedSlices, repeated rows adding up. Returns the variable."""
-        return self._scatter(np.add.at, sparse_delta, "scatter_add")
+        return self._scatter("add", sparse_delta, "scatter_add")
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
         """Subtract the rows of an IndexedSlices, repeated rows adding up. Returns the variable."""
-        return self._scatter(np.subtract.at, sparse_delta, "scatter_sub")
+        return self._scatter("subtract", sparse_delta, "scatter_sub")
 
     def scatter_mul(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
         """Multiply by the rows of an IndexedSlices. Returns the variable."""
-        return self._scatter(np.multiply.at, sparse_delta, "scatter_mul")
+        return self._scatter("multiply", sparse_delta, "scatter_mul")
 
     def scatter_div(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
         """Divide by the rows of an IndexedSlices. Returns the variable."""
-        return self._scatter(np.divide.at, sparse_delta, "scatter_div")
+        return self._scatter("divide", sparse_delta, "scatter_div")
 
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
         """Store the larger of present and given rows. Returns the variable."""
-        return self._scatter(np.maximum.at, sparse_delta, "scatter_max")
+        return self._scatter("max", sparse_delta, "scatter_max")
 
     def scatter_min(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
         """Store the smaller of present and given rows. Returns the variable."""
-        return self._scatter(np.minimum.at, sparse_delta, "scatter_min")
+        return self._scatter("min", sparse_delta, "scatter_min")
 
     def scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: Any = None
     ) -> Variable:
         """Store the rows of an IndexedSlices. Returns the variable."""
-        return self._scatter(np.ndarray.__setitem__, sparse_delta, "scatter_update")
+        return self._scatter("set", sparse_delta, "scatter_update")
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: Any = None) -> Variable:
         """Add `updates` at `indices`, an index in each of their rows. Returns the variable."""
-        return self._scatter_nd(np.add.at, indices, updates, "scatter_nd_add")
+        return self._scatter_nd("add", indices, updates, "scatter_nd_add")
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: Any = None) -> Variable:
         """Subtract `updates` at `indices`, an index in each of their rows. Returns the variable."""
-        return self._scatter_nd(np.subtract.at, indices, updates, "scatter_nd_sub")
+        return self._scatter_nd("subtract", indices, updates, "scatter_nd_sub")
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: Any = None) -> Variable:
         """Store `updates` at `indices`, an index in each of their rows. Returns the variable."""
-        return self._scatter_nd(np.ndarray.__setitem__, indices, updates, "scatter_nd_update")
+        return self._scatter_nd("set", indices, updates, "scatter_nd_update")
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows at `indices`; its gradient is an IndexedSlices."""
@@ -260,21 +311,22 @@ class Variable:
         """The parts at `indices`, an index in each of their rows."""
         return gather_nd(self, indices)
 
-    def _scatter(self, write: Any, slices: Any, op: str) -> Variable:
+    def _scatter(self, how: str, slices: Any, op: str) -> Variable:
         if not isinstance(slices, IndexedSlices):
             raise TypeError(
                 f"{op}: `sparse_delta` must be an IndexedSlices, not {type(slices).__name__}."
             )
         places, updates = _integers(slices.indices, op), self._converted(slices.values, op)
-        shape = self._tensor._array.shape
+        shape = self._array_outside().shape
         if not shape:
             raise ShapeError(f"{op}: the variable {self.name!r} is a scalar and has no rows.")
         self._check_updates(updates, (*places.shape, *shape[1:]), op, or_a_scalar=True)
-        return self._write(write, numpy_engine.checked(places, shape[0], op), updates, op)
+        places = common_engine([places]).checked(places, shape[0], op)
+        return self._write(how, places, updates, op)
 
-    def _scatter_nd(self, write: Any, indices: Any, updates: Any, op: str) -> Variable:
+    def _scatter_nd(self, how: str, indices: Any, updates: Any, op: str) -> Variable:
         places = _integers(indices, op)
-        updates, shape = self._converted(updates, op), self._tensor._array.shape
+        updates, shape = self._converted(updates, op), self._array_outside().shape
         depth = places.shape[-1] if places.ndim else -1
         if not 0 <= depth <= len(shape):
             raise ShapeError(
@@ -282,11 +334,9 @@ class Variable:
                 f"the variable, which has shape {self.shape}. Received: {places!r:.100}."
             )
         self._check_updates(updates, (*places.shape[:-1], *shape[depth:]), op)
-        key = [
-            numpy_engine.checked(column, size, op)
-            for column, size in zip(np.moveaxis(places, -1, 0), shape, strict=False)
-        ]
-        return self._write(write, tuple(key), updates, op)
+        engine = common_engine([places])
+        key = [engine.checked(places[..., i], size, op) for i, size in enumerate(shape[:depth])]
+        return self._write(how, tuple(key), updates, op)
 
     def _check_updates(self, updates: Any, wanted: Any, op: str, or_a_scalar: bool = False) -> None:
         if updates.shape != wanted and not (or_a_scalar and not updates.shape):
@@ -295,12 +345,12 @@ class Variable:
                 f"have shape {wanted}{' or ()' if or_a_scalar else ''}, and have {updates.shape}."
             )
 
-    def _write(self, write: Any, places: Any, updates: Any, op: str) -> Variable:
+    def _write(self, how: str, places: Any, updates: Any, op: str) -> Variable:
         self._as_tensor()
         with self._lock:
-            array = np.array(self._tensor._array)  # tensors that were read before keep their value
+            before = self._now()._array
             try:
-                write(array, places, updates)
+                array = common_engine([before, updates]).written(before, places, updates, how)
             except (IndexError, ValueError) as error:
                 raise InvalidArgumentError(
                     f"{op}: {error} (the variable has shape {self.shape})."
@@ -323,7 +373,7 @@ class Variable:
     def _fitting(self, value: Any, op: str) -> Any:
         self._as_tensor()
         array = self._converted(value, op)
-        fits = array.shape == self._tensor._array.shape
+        fits = array.shape == self._array_outside().shape
         if not fits and not (
             op == "assign"
             and self._shape is not None
@@ -336,8 +386,16 @@ class Variable:
         return array
 
     def _store(self, array: Any) -> Variable:
-        self._tensor = Tensor(array, self._key)
+        graph = current_graph()
+        if graph is None:
+            self._store_outside(array)
+        else:
+            graph.write(self, array)
         return self
+
+    def _store_outside(self, array: Any) -> None:
+        self._tensor = Tensor(array, self._key)
+        self._held = None
 
     def _refuse_in_place(self, other: Any) -> Any:
         raise RuntimeError(
@@ -350,12 +408,12 @@ class Variable:
     def __repr__(self) -> str:
         return (
             f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, "
-            f"numpy={numpy_text(self._tensor)}>"
+            f"{_shown(self._now())}>"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A variable that is read back from a file is another one, with a key of its own."""
-        array = np.asarray(self._tensor._array)
+        array = np.asarray(self._now()._array)
         return _restored, (array, self._trainable, self._name, self.constraint, self._shape)
 
     def __copy__(self) -> Variable:
@@ -363,7 +421,7 @@ class Variable:
 
     def __deepcopy__(self, memo: Any) -> Variable:
         copy = Variable(
-            self._tensor,
+            self._now(),
             trainable=self._trainable,
             name=self._name,
             constraint=self.constraint,
@@ -398,7 +456,7 @@ class VariablePart(Tensor):
     def assign(self, value: Any, name: str | None = None) -> Variable:
         """Store `value` in this part of the variable. Returns the variable."""
         updates = self._variable._converted(value, "assign")
-        return self._variable._write(np.ndarray.__setitem__, self._place, updates, "assign")
+        return self._variable._write("set", self._place, updates, "assign")
 
 
 for _operator in [
@@ -439,8 +497,23 @@ for _operator in [
     setattr(Variable, f"__{_operator}__", getattr(Tensor, f"__{_operator}__"))
 
 
+def _shown(tensor: Tensor) -> str:
+    return "symbolic" if is_symbolic(tensor._array) else f"numpy={numpy_text(tensor)}"
+
+
+def _references() -> tuple[int, int]:
+    """What `getrefcount` says in `_writable` of a tensor, and of its array, that nothing shares."""
+    holder = [Tensor(np.zeros(1))]
+    tensor = holder[0]
+    array = tensor._array
+    return getrefcount(tensor), getrefcount(array)
+
+
+_ALONE = _references()
+
+
 def _integers(indices: Any, op: str) -> Any:
-    array = np.asarray(as_tensor(indices, op=op))
+    array = as_tensor(indices, op=op)._array
     if array.size and array.dtype.kind not in "iu":
         raise DTypeError(f"{op}: `indices` must be integers, and are {array.dtype.name}.")
     return array

@@ -1,0 +1,394 @@
+"""`@function`: graph mode. Python is traced once for each signature, and runs as one XLA program."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+from collections.abc import Callable
+from threading import RLock
+from typing import Any
+
+from ..core import nest
+from ..core.convert import as_tensor
+from ..core.errors import DTypeError
+from ..core.tensor import Tensor, is_symbolic
+from ..core.tracing import current_graph
+from ..tape.gradient_tape import key_of
+from ..tape.scopes import get_logger
+from ..tape.type_specs import TensorSpec
+from ..tape.variable import Variable
+from .signature import describe, replaced
+
+_STORM = 5
+"""After so many traces in a row for one function, its user is told what causes them."""
+
+
+class _Settings:
+    eagerly = False
+    jax: bool | None = None  # whether JAX is there; None until it is looked for
+
+
+_settings = _Settings()
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Let functions run as plain Python from here on: for debugging, with values to look at."""
+    _settings.eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether functions run as plain Python."""
+    return _settings.eagerly
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """Compile a Python function: traced once for each signature, run as one program of XLA.
+
+    >>> @tf.function
+    ... def f(x):
+    ...     return x * x + 1.0
+    >>> f(tf.constant(3.0))
+    <tf.Tensor: shape=(), dtype=float32, numpy=10.0>
+
+    Tensors count by dtype and shape: another shape is another trace. Python values count by value.
+    Python's own effects (print, append, counters) happen while tracing, not at each call. Variables
+    are read and assigned at each call; tapes, inside and outside, see what they see eagerly. With
+    `autograph`, `if`, `while` and `for` on tensors become part of the program.
+
+    `jit_compile` is accepted: everything is compiled by XLA. Without JAX installed the function
+    runs as plain Python, and says so once.
+    """
+    if func is None:
+        return functools.partial(
+            function,
+            input_signature=input_signature,
+            autograph=autograph,
+            jit_compile=jit_compile,
+            reduce_retracing=reduce_retracing,
+            name=name,
+        )
+    if not callable(func):
+        raise TypeError(f"function: expected a function to compile, not {func!r:.100}.")
+    if isinstance(func, Function):
+        func = func.python_function
+    return Function(func, name, input_signature, autograph, jit_compile)
+
+
+class Function:
+    """What `@function` makes of a Python function."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        name: str | None = None,
+        input_signature: Any = None,
+        autograph: bool = True,
+        jit_compile: bool | None = None,
+    ) -> None:
+        self.python_function = python_function
+        self.name = name or getattr(python_function, "__name__", type(python_function).__name__)
+        self.input_signature = _specs(input_signature)
+        self.autograph = autograph
+        self.jit_compile = jit_compile
+        functools.update_wrapper(self, python_function)
+        self._signature = _signature_of(python_function)
+        self._plain = _count_of_plain_parameters(self._signature, self.input_signature)
+        self._traces: dict[Any, Any] = {}
+        self._lock = RLock()
+        self._count = 0
+        self._created = False  # whether a first call created variables
+        self._recent: list[Any] = []
+        self._converted: Callable[..., Any] | None = None
+        self._of_instance: dict[int, Any] = {}
+
+    # Calling
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call((), args, kwargs)
+
+    def _call(self, instance: tuple[Any, ...], args: Any, kwargs: Any) -> Any:
+        """A call; `instance` is () or holds the `self` of a method."""
+        if _settings.eagerly or not _has_jax():
+            return self.python_function(*instance, *args, **kwargs)
+        if current_graph() is not None:
+            # It becomes part of the function that is being traced.
+            return self._python()(*instance, *args, **kwargs)
+        if kwargs or len(args) != self._plain:
+            args = self._bound(args, kwargs)
+        leaves: list[Any] = []
+        key = tuple([describe(a, leaves) for a in args])
+        concrete = self._traces.get(key)
+        if concrete is None:
+            concrete = self._trace(key, instance, args, leaves)
+        return concrete.call(leaves)
+
+    def _bound(self, args: Any, kwargs: Any) -> tuple[Any, ...]:
+        """All arguments by position, defaults filled in; the last two are *args and **kwargs."""
+        if self._signature is None:
+            return (*args, kwargs)
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = tuple(bound.arguments.values())
+        if self.input_signature is None:
+            return values
+        return self._by_signature(values)
+
+    def _by_signature(self, values: Any) -> tuple[Any, ...]:
+        """The arguments as tensors, if they fit `input_signature`."""
+        specs: Any = self.input_signature
+        if len(values) < len(specs):
+            raise TypeError(
+                f"{self.name}: takes {len(specs)} arguments by its `input_signature`, and got "
+                f"{len(values)}."
+            )
+        fitted = [
+            nest.map_structure(functools.partial(self._fit, i), spec, value)
+            for i, (spec, value) in enumerate(zip(specs, values, strict=False))
+        ]
+        return (*fitted, *values[len(specs) :])
+
+    def _fit(self, position: int, spec: Any, value: Any) -> Any:
+        if isinstance(value, TensorSpec):
+            return value
+        if not isinstance(spec, TensorSpec):
+            return value
+        try:
+            tensor = as_tensor(
+                value, None if isinstance(value, (Tensor, Variable)) else spec.dtype, self.name
+            )
+        except (DTypeError, ValueError) as error:
+            raise TypeError(f"{self.name}: argument {position} must be a {spec}. {error}") from None
+        if not spec.is_compatible_with(tensor):
+            raise TypeError(
+                f"{self.name}: argument {position} must be a {spec} by its `input_signature`, and "
+                f"is {tensor.dtype.name} of shape {tensor.shape}."
+            )
+        return Tensor(tensor._array, tensor._key)
+
+    def _python(self) -> Callable[..., Any]:
+        """The Python function, with its control flow converted."""
+        if self._converted is None:
+            if self.autograph:
+                from .autograph import converted
+
+                self._converted = converted(self.python_function)
+            else:
+                self._converted = self.python_function
+        return self._converted
+
+    # Tracing
+
+    def _trace(self, key: Any, instance: Any, args: Any, leaves: list[Any]) -> Any:
+        with self._lock:
+            if key in self._traces:  # another thread was faster
+                return self._traces[key]
+            self._warn_of_storm(key)
+            concrete, created = self._trace_once(instance, args, leaves, not self._created)
+            if created:
+                # As in TensorFlow: what the first call creates, no later one may create again.
+                self._created = True
+                concrete, _ = self._trace_once(instance, args, leaves, False)
+            self._traces[key] = concrete
+            return concrete
+
+    def _trace_once(
+        self, instance: Any, args: Any, leaves: list[Any], creates: bool
+    ) -> tuple[Any, bool]:
+        from .concrete import ConcreteFunction
+        from .graph import Graph
+
+        graph = Graph(self.name)
+        graph.creates = creates
+        for tensor in _reachable(self.python_function, instance):
+            graph.tracked.add(key_of(tensor))
+        with graph.running():
+            symbols = [
+                leaf if isinstance(leaf, Variable) else graph.tensor(leaf._array) for leaf in leaves
+            ]
+            self._count += 1
+            result = self._invoke(instance, args, iter(symbols))
+        return ConcreteFunction(graph, leaves, symbols, result), bool(graph.created)
+
+    def _invoke(self, instance: Any, args: Any, leaves: Any) -> Any:
+        values = [replaced(a, leaves) for a in args]
+        if self._signature is None:
+            return self._python()(*instance, *values[:-1], **values[-1])
+        bound = inspect.BoundArguments(
+            self._signature,
+            dict(zip(self._signature.parameters, values, strict=False)),  # type: ignore[arg-type]
+        )
+        return self._python()(*instance, *bound.args, **bound.kwargs)
+
+    def _warn_of_storm(self, key: Any) -> None:
+        """Tell the user of a function that is traced again and again, and by which argument."""
+        self._recent.append(key)
+        if len(self._recent) != _STORM:
+            return
+        names = self._names()
+        changing = [
+            (names[i] if i < len(names) else f"argument {i}", parts)
+            for i, parts in enumerate(zip(*self._recent, strict=False))
+            if len(set(parts)) > 1
+        ]
+        self._recent.clear()
+        if changing:
+            name, parts = changing[0]
+            get_logger().warning(
+                "%s was traced %d times, which is slow, because `%s` differs from call to call: "
+                "%s. Pass numbers as tensors, and tensors of one shape; or create the function "
+                "once, outside of the loop.",
+                self.name, _STORM, name, ", ".join(map(_shown, parts)),
+            )  # fmt: skip
+
+    # What is known about it
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
+        """The trace for these arguments (tensors, or TensorSpecs in their place), as a callable."""
+        return self._concrete((), args, kwargs)
+
+    def _concrete(self, instance: Any, args: Any, kwargs: Any) -> Any:
+        from .concrete import BoundTrace
+
+        if self.input_signature is not None and not args and not kwargs:
+            args = self.input_signature
+        args = self._bound(args, kwargs)
+        leaves: list[Any] = []
+        key = tuple([describe(a, leaves) for a in args])
+        concrete = self._traces.get(key) or self._trace(key, instance, args, leaves)
+        return BoundTrace(concrete, list(zip(self._names(), args, strict=False)))
+
+    def _names(self) -> list[str]:
+        return [] if self._signature is None else list(self._signature.parameters)
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the Python function has been traced."""
+        return self._count
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures that have been traced, as a text."""
+        return "\n\n".join(repr(concrete) for concrete in self._traces.values())
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a method: each instance has its own traces, which live as long as it does."""
+        if instance is None:
+            return self
+        entry = self._of_instance.get(id(instance))
+        if entry is None or entry[0]() is not instance:
+            method = Function(self.python_function, self.name, self.input_signature, self.autograph)
+            method._signature = _without_first(method._signature)
+            method._plain = _count_of_plain_parameters(method._signature, self.input_signature)
+            number = id(instance)
+            gone = weakref.ref(instance, lambda _: self._of_instance.pop(number, None))
+            entry = self._of_instance[number] = (gone, method)
+        return Method(entry[1], instance)
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}, traced for {len(self._traces)} signatures>"
+
+
+class Method:
+    """A function as the method of an instance."""
+
+    def __init__(self, of_function: Function, instance: Any) -> None:
+        self._function = of_function
+        self._instance = (instance,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function._call(self._instance, args, kwargs)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
+        """The trace for these arguments (tensors, or TensorSpecs in their place), as a callable."""
+        return self._function._concrete(self._instance, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+    def __repr__(self) -> str:
+        return f"{self._function!r} of {self._instance[0]!r:.100}"
+
+
+def _has_jax() -> bool:
+    if _settings.jax is None:
+        from importlib.util import find_spec
+
+        _settings.jax = find_spec("jax") is not None
+        if not _settings.jax:
+            get_logger().warning(
+                "@function runs as plain Python, because JAX is not installed. To compile: "
+                "pip install 'gradtape[xla]'."
+            )
+    return _settings.jax
+
+
+def _specs(input_signature: Any) -> tuple[Any, ...] | None:
+    if input_signature is None:
+        return None
+    if not isinstance(input_signature, (list, tuple)):
+        raise TypeError(
+            "function: `input_signature` must be a list or tuple with a TensorSpec, or a nest of "
+            f"them, for each argument, not {input_signature!r:.100}."
+        )
+    return tuple(input_signature)
+
+
+def _signature_of(python_function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(python_function)
+    except (TypeError, ValueError):  # some builtins have none
+        return None
+
+
+def _without_first(signature: inspect.Signature | None) -> inspect.Signature | None:
+    if signature is None:
+        return None
+    parameters = list(signature.parameters.values())
+    return signature.replace(parameters=parameters[1:])
+
+
+def _count_of_plain_parameters(
+    signature: inspect.Signature | None, input_signature: Any = None
+) -> int:
+    """The number of arguments of a call that needs no binding; -1 if every call needs it."""
+    if signature is None or input_signature is not None:
+        return -1
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = signature.parameters.values()
+    return len(parameters) if all(p.kind in plain for p in parameters) else -1
+
+
+def _reachable(python_function: Any, instance: tuple[Any, ...]) -> list[Tensor]:
+    """The tensors that a function can see by closure: tapes may watch them at a later call."""
+    code = getattr(python_function, "__code__", None)
+    values: list[Any] = []
+    if code is not None:
+        names = python_function.__globals__
+        values += [names[name] for name in code.co_names if name in names]
+        for cell in python_function.__closure__ or ():
+            try:
+                values.append(cell.cell_contents)
+            except ValueError:  # not assigned yet
+                continue
+    values += [v for each in instance for v in getattr(each, "__dict__", {}).values()]
+    leaves = [leaf for v in values for leaf in (nest.flatten(v) if nest.is_nested(v) else [v])]
+    return [x for x in leaves if type(x) is Tensor and not is_symbolic(x._array)]
+
+
+def _shown(part: Any) -> str:
+    """A part of a signature, for people."""
+    if isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], tuple):
+        return f"{part[0]}{list(part[1])}"
+    return repr(part[1]) if isinstance(part, tuple) and len(part) == 2 else f"{part!r:.60}"

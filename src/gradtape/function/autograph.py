@@ -1,0 +1,2 @@
+def converted(f):
+    return f

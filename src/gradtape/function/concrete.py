@@ -1,0 +1,309 @@
+"""ConcreteFunction: one trace of a Python function, compiled, and how it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from sys import getrefcount
+from typing import Any
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from ..core import nest
+from ..core.convert import as_tensor
+from ..core.cotangent import IndexedSlices
+from ..core.dispatch import recorders
+from ..core.errors import Error
+from ..core.tensor import Tensor
+from ..tape.type_specs import TensorSpec
+from ..tape.variable import Variable, held_lock
+from .calls import CompiledCall
+from .graph import Graph, Mark, Program
+from .signature import describe
+
+
+class ConcreteFunction:
+    """A Python function for one signature of its arguments: a program of XLA.
+
+    Its inputs are the tensors among the arguments, the variables it reads, and the random state;
+    its outputs what the function returns and the variables it assigned.
+    """
+
+    def __init__(self, graph: Graph, leaves: list[Any], symbols: list[Any], result: Any) -> None:
+        self.name = graph.name
+        self.graph = graph
+        self._positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        self._arguments = [symbols[i] for i in self._positions]
+        with graph.running():
+            self._result, outputs = _flattened(result, graph.name)
+        self._variables = [(v, _position(v, leaves)) for v in graph.variables.values()]
+        self._fixed = [v for v, position in self._variables if position is None]
+        self._assigned = [list(graph.variables).index(key) for key in graph.assigned]
+        self._feeds = [supply for _, supply in graph.feeds]
+        inputs = [x._array for x in self._arguments]
+        inputs += [graph.read_as[key]._array for key in graph.variables]
+        inputs += [tracer for tracer, _ in graph.feeds]
+        # What the arguments do not decide is no output of the program.
+        self._constants = [None if isinstance(y._array, Tracer) else y for y in outputs]
+        self._targets = [y._key for y in outputs if isinstance(y._array, Tracer)]
+        for y in outputs:
+            if y._key is not None:
+                graph.tensors.setdefault(y._key, y)
+        arrays = [y._array for y in outputs if isinstance(y._array, Tracer)]
+        arrays += [graph.values[key]._array for key in graph.assigned]
+        self.program = Program(graph, inputs, arrays, Mark(0, 0), graph.mark())
+        self._compiled = self._compile(inputs)
+        self._sources = self._find_sources()
+
+    def _compile(self, inputs: list[Any]) -> Callable[..., Any]:
+        cut = self.program.cut()
+        self._has_effects = cut.effects
+        first = len(self._arguments)
+        given_up = [] if cut.effects else [first + i for i in self._assigned]
+
+        def program(*arrays: Any) -> list[Any]:
+            return cut.run(inputs, arrays)
+
+        program.__name__ = program.__qualname__ = self.name
+        return jax.jit(program, donate_argnums=given_up)
+
+    def _find_sources(self) -> list[tuple[int, int | None, int | None]]:
+        """By what a call can be differentiated: key inside, number of argument or variable."""
+        arguments = {x._key: i for i, x in enumerate(self._arguments)}
+        variables = {key: i for i, key in enumerate(self.graph.variables)}
+        return [
+            (key, arguments.get(key), variables.get(key))
+            for key in self.program.sources(self._targets)
+        ]
+
+    def call(self, leaves: list[Any]) -> Any:
+        """The results for these tensors and variables, the leaves of the arguments."""
+        tensors = [leaves[i] for i in self._positions]
+        if len(self._fixed) == len(self._variables):
+            variables = self._fixed
+        else:
+            variables = [v if i is None else leaves[i] for v, i in self._variables]
+        listening = recorders()
+        if listening:
+            for v in variables:
+                if v.trainable:
+                    for recorder in listening:
+                        if recorder.watches_variables and v._key not in recorder.tracked:
+                            recorder.watch_variable(v)
+            sources = self._tracked_sources(tensors, variables)
+            if sources:
+                return self._call_recorded(tensors, variables, sources)
+        arrays = [x._array for x in tensors]
+        if self._assigned:
+            held_lock.acquire()
+            try:
+                outputs = self._run(arrays, variables)
+                for i, array in zip(self._assigned, outputs[len(self._targets) :], strict=True):
+                    variables[i]._hold(array)
+            finally:
+                held_lock.release()
+        else:
+            outputs = self._run(arrays, variables)
+        return self._packed([Tensor(np.asarray(y)) for y in outputs[: len(self._targets)]])
+
+    def _run(self, arrays: list[Any], variables: list[Variable]) -> Any:
+        for v in variables:
+            held = v._held
+            if held is None:
+                array = v._array_outside()
+            elif getrefcount(held) > _ALONE:
+                array = np.asarray(held)  # someone else holds it: it must outlive this call
+            else:
+                array = held
+            arrays.append(array)
+            held = None
+        for supply in self._feeds:
+            arrays.append(supply())
+        with jax.enable_x64(True):
+            outputs = self._compiled(*arrays)
+            if self._has_effects:
+                self._raise_messages(outputs)
+        return outputs
+
+    def _raise_messages(self, outputs: Any) -> None:
+        """Raise what a check inside the program found wrong, before any variable changes."""
+        jax.block_until_ready(outputs)
+        jax.effects_barrier()
+        if self.graph.messages:
+            error = self.graph.messages[0]
+            self.graph.messages.clear()
+            raise error
+
+    def _tracked_sources(
+        self, tensors: list[Tensor], variables: list[Variable]
+    ) -> dict[Any, Tensor]:
+        """What tapes track of what the results depend on: the keys inside, and the tensors."""
+        found = {}
+        for key, argument, variable in self._sources:
+            if argument is not None:
+                x = tensors[argument]
+            elif variable is not None:
+                v = variables[variable]
+                x = Tensor(v._array_outside(), v._key)
+            else:
+                x = self.graph.tensors[key]
+            if x._key is not None:
+                found[key] = x
+        tracked = [r.tracked for r in recorders()]
+        keys = {x._key for x in found.values()}
+        return found if any(not t.isdisjoint(keys) for t in tracked) else {}
+
+    def _call_recorded(
+        self, tensors: list[Tensor], variables: list[Variable], sources: dict[Any, Tensor]
+    ) -> Any:
+        values = [x._array for x in tensors]
+        with held_lock:
+            values += [v._now()._array for v in variables]
+        values += [supply() for supply in self._feeds]
+        call = CompiledCall(self.name, self.program, values, sources)
+        outputs = call.run([*self._targets, *[None] * len(self._assigned)])
+        if self._has_effects:
+            self._raise_messages([])
+        for i, y in zip(self._assigned, outputs[len(self._targets) :], strict=True):
+            variables[i]._store_outside(y._array)
+        return self._packed(outputs[: len(self._targets)])
+
+    def _packed(self, outputs: list[Tensor]) -> Any:
+        if type(self._result) is _Leaf and self._constants[0] is None:
+            return outputs[0]
+        computed = iter(outputs)
+        every = iter([next(computed) if y is None else y for y in self._constants])
+        return _restored(self._result, every)
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The results, as TensorSpecs."""
+        computed = iter([TensorSpec(t.shape, t.dtype) for t in self.program.outputs])
+        every = [next(computed) if y is None else TensorSpec(y.shape, y.dtype)
+                 for y in self._constants]  # fmt: skip
+        return _restored(self._result, iter(every))
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{x.dtype.name}{list(x.shape)}" for x in self._arguments)
+        return f"<ConcreteFunction {self.name}({arguments})>"
+
+
+class BoundTrace:
+    """What `get_concrete_function` gives: a trace, called with the tensors of its signature."""
+
+    def __init__(self, concrete: ConcreteFunction, arguments: list[tuple[str, Any]]) -> None:
+        self._concrete = concrete
+        self._arguments = arguments
+        self.name = concrete.name
+
+    @property
+    def graph(self) -> Graph:
+        return self._concrete.graph
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return tuple(self._concrete.graph.variables.values())
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def structured_outputs(self) -> Any:
+        return self._concrete.structured_outputs
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        unknown = [name for name in kwargs if name not in dict(self._arguments)]
+        if unknown or len(args) > len(self._arguments):
+            raise TypeError(
+                f"{self.name}: this trace takes {', '.join(n for n, _ in self._arguments)}, and got "
+                f"{len(args)} arguments and {', '.join(unknown) or 'no unknown name'}."
+            )
+        given = list(args) + [
+            kwargs.get(name, value) for name, value in self._arguments[len(args) :]
+        ]
+        wanted: list[Any] = []
+        expected = [describe(value, wanted) for _, value in self._arguments]
+        leaves: list[Any] = []
+        for (name, value), argument, key in zip(self._arguments, given, expected, strict=True):
+            if isinstance(argument, TensorSpec):
+                raise TypeError(f"{self.name}: the argument `{name}` is missing.")
+            if isinstance(value, (Tensor, TensorSpec)):
+                argument = as_tensor(argument, op=self.name)
+            found = describe(argument, leaves)
+            if found != key:
+                raise TypeError(
+                    f"{self.name}: this trace is for `{name}` = {value!r:.100}, and got "
+                    f"{argument!r:.100}."
+                )
+        return self._concrete.call(leaves)
+
+    def __repr__(self) -> str:
+        return repr(self._concrete)
+
+
+def _references() -> int:
+    """What `getrefcount` says in `_run` of an array that only its variable holds."""
+
+    class Holder:
+        held: Any
+
+    holder = Holder()
+    holder.held = object()
+    held = holder.held
+    return getrefcount(held)
+
+
+_ALONE = _references()
+
+
+def _position(variable: Variable, leaves: list[Any]) -> int | None:
+    return next((i for i, leaf in enumerate(leaves) if leaf is variable), None)
+
+
+class _Leaf:
+    """In a structure of results: the place of a tensor."""
+
+
+class _Slices:
+    """In a structure of results: the place of an IndexedSlices."""
+
+    def __init__(self, dense_shape: Any) -> None:
+        self.dense_shape = dense_shape
+
+
+def _flattened(result: Any, name: str) -> tuple[Any, list[Tensor]]:
+    """The structure of what a function returned, and its tensors."""
+    tensors: list[Tensor] = []
+
+    def leaf(value: Any) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, IndexedSlices):
+            tensors.extend([value.values, value.indices])
+            return _Slices(value.dense_shape)
+        try:
+            tensors.append(as_tensor(value, op=name))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, Error):
+                raise
+            raise TypeError(
+                f"@function: {name} returned {value!r:.100} of type {type(value).__name__}. A "
+                "function that is traced returns tensors, None, and nests of them."
+            ) from None
+        return _Leaf()
+
+    structure = leaf(result) if not nest.is_nested(result) else nest.map_structure(leaf, result)
+    return structure, tensors
+
+
+def _restored(structure: Any, tensors: Iterator[Tensor]) -> Any:
+    def place(mark: Any) -> Any:
+        if isinstance(mark, _Leaf):
+            return next(tensors)
+        if isinstance(mark, _Slices):
+            return IndexedSlices(next(tensors), next(tensors), mark.dense_shape)
+        return mark
+
+    return nest.map_structure(place, structure)

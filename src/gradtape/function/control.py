@@ -1,0 +1,3 @@
+from ..tape.control import EagerForms
+
+COMPILED = EagerForms()

@@ -1,0 +1,412 @@
+"""Graph: the ops of one traced Python call; Program: a stretch of it that can be run.
+
+A graph is a trace of JAX that stays open. The values of tensors are its tracers, and the ops on
+them are recorded as on any tape. So a derivative can be traced when it is asked for, as a
+continuation of the same graph: the rules find the tensors that the forward pass saved, whether a
+record holds them or the closure of a custom gradient. What a later stretch uses of an earlier one
+are its residuals; the program of the earlier stretch returns them.
+
+This module and `nodes.py` are the only ones that know how JAX traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax._src import source_info_util
+from jax._src.interpreters.partial_eval import DynamicJaxprTrace
+from jax.core import ShapedArray, Tracer
+from jax.extend.core import Literal, Primitive, set_current_trace
+
+from ..core import dtypes
+from ..core.backward import backward
+from ..core.cotangent import IndexedSlices
+from ..core.dispatch import listeners, make_record
+from ..core.op import Op
+from ..core.tensor import Tensor, new_key
+from ..core.tracing import current_graph, traced_into, tracing
+from ..tape.control import EAGER, forms
+from ..tape.variable import Variable
+
+node_p = Primitive("control_flow")
+"""Stands in a graph for control flow, whose equations are written when the program is."""
+node_p.multiple_results = True
+
+
+class Mark(NamedTuple):
+    """A place in a graph."""
+
+    equations: int
+    records: int
+
+
+class Graph:
+    """The ops of a Python call, traced once: equations of JAX, and records as on a tape."""
+
+    records = None  # to the dispatcher an observer: it is handed the tensors of each op
+    watches_variables = True
+
+    def __init__(self, name: str, outer: Graph | None = None) -> None:
+        self.name = name
+        self.outer = outer
+        self.trace = DynamicJaxprTrace(None)
+        self.steps: list[Any] = []  # the records
+        self.tracked: set[int | None] = set()
+        self.tensors: dict[int, Tensor] = {}  # by key: those that records mention
+        self.made: set[int] = set()  # the keys of inputs and of results of records
+        self.variables: dict[int, Variable] = {}  # by key, in the order of their first read
+        self.read_as: dict[int, Tensor] = {}  # the value of a variable when the graph begins
+        self.values: dict[int, Tensor] = {}  # its value at the line that is being traced
+        self.assigned: dict[int, Variable] = {}
+        self.feeds: list[tuple[Any, Callable[[], Any]]] = []  # tracers, and what each call feeds
+        self.messages: list[Any] = []  # what checks inside compiled code found wrong
+        self.lock = RLock() if outer is None else outer.lock
+        self.creates = True  # whether variables may be created
+        self.created: list[Variable] = []
+        self._source = source_info_util.current()
+        if outer is not None:
+            self.tracked |= outer.tracked
+        for recorder in listeners():
+            self.tracked |= recorder.tracked  # a tensor of the outside may be used by closure
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """A block whose ops are added to this graph, unseen by the tapes outside."""
+        from .control import COMPILED
+
+        active = listeners()
+        around = active[:]
+        active[:] = [self]
+        token = forms.set(COMPILED)
+        try:
+            with self.lock, traced_into(self), jax.enable_x64(True), set_current_trace(self.trace):
+                yield
+        finally:
+            active[:] = around
+            forms.reset(token)
+
+    @contextmanager
+    def left(self) -> Iterator[None]:
+        """A block inside `running` that computes at once, as outside of the graph."""
+        token = forms.set(EAGER)
+        try:
+            with traced_into(None), jax.core.eval_context():
+                yield
+        finally:
+            forms.reset(token)
+
+    def mark(self) -> Mark:
+        return Mark(len(self.trace.frame.tracing_eqns), len(self.steps))
+
+    # As a recorder
+
+    def observe(self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
+        record = make_record(op, inputs, outputs, params, self.tracked)
+        if record is None:
+            return
+        self.steps.append(record)
+        for x in inputs:
+            if x._key is not None:
+                self.tensors.setdefault(x._key, x)
+        self.note(outputs if type(outputs) is tuple else (outputs,))
+
+    def note(self, outputs: tuple[Tensor, ...]) -> None:
+        """Know these tensors as results of a record."""
+        for y in outputs:
+            assert y._key is not None
+            self.made.add(y._key)
+            self.tensors[y._key] = y
+
+    def watch_variable(self, variable: Variable) -> None:
+        self.read(variable)
+
+    # Inputs
+
+    def input(self, like: Any) -> Any:
+        """A new input of the shape and dtype of `like`, as a tracer."""
+        return self.trace.new_arg(ShapedArray(like.shape, like.dtype), self._source)
+
+    def tensor(self, like: Any) -> Tensor:
+        """A new input as a tensor that records know."""
+        x = Tensor(self.input(like), new_key())
+        assert x._key is not None
+        self.made.add(x._key)
+        self.tensors[x._key] = x
+        if x._array.dtype in dtypes.INEXACT:
+            self.tracked.add(x._key)
+        return x
+
+    def feed(self, like: Any, supply: Callable[[], Any]) -> Any:
+        """A new input that every call of the function gets from `supply()`."""
+        tracer = self.input(like)
+        self.feeds.append((tracer, supply))
+        return tracer
+
+    # Variables
+
+    def read(self, variable: Variable) -> Tensor:
+        """The value of `variable` at this line."""
+        tensor = self.values.get(variable._key)
+        if tensor is None:
+            like = variable._array_outside()
+            if self.outer is not None:
+                like = self.outer.read(variable)._array
+            tensor = Tensor(self.input(like), variable._key)
+            self.variables[variable._key] = variable
+            self.values[variable._key] = self.read_as[variable._key] = tensor
+            self.tensors.setdefault(variable._key, tensor)
+            if like.dtype in dtypes.INEXACT:
+                self.tracked.add(variable._key)
+        return tensor
+
+    def write(self, variable: Variable, array: Any) -> None:
+        """Give `variable` another value from this line on."""
+        self.read(variable)
+        self.values[variable._key] = Tensor(array, variable._key)
+        self.assigned[variable._key] = variable
+
+    def create(self, variable: Variable, array: Any) -> Any:
+        """The initial value of a variable that is created at this line."""
+        root = self
+        while root.outer is not None:
+            root = root.outer
+        if not root.creates:
+            raise ValueError(
+                f"@function: {root.name} creates variables ({variable.name!r}) when it is called "
+                "again. A function may create variables on its first call only: keep them, e.g. "
+                "`if self.v is None: self.v = tf.Variable(...)`, or create them outside."
+            )
+        root.created.append(variable)
+        if not isinstance(array, Tracer):
+            return array
+        return root.value_now(array, variable.name)
+
+    def value_now(self, array: Any, name: str) -> Any:
+        """The value of a tracer that depends on no argument: an initial value, computed at once."""
+        cut = Cut(self, Mark(0, 0), self.mark(), [array])
+        supplied = {id(tracer): supply for tracer, supply in self.feeds}
+        read = {id(t._array): self.variables[key] for key, t in self.read_as.items()}
+        values = []
+        for tracer in cut.free:
+            if id(tracer) in supplied:
+                values.append(supplied[id(tracer)]())
+            elif id(tracer) in read:
+                values.append(read[id(tracer)]._array_outside())
+            else:
+                raise ValueError(
+                    f"@function: the initial value of the variable {name!r} depends on an argument "
+                    f"of {self.name}, which has no value while it is traced. Create the variable "
+                    "outside, or from values that do not depend on the arguments."
+                )
+        with self.left():
+            return np.array(jax.jit(lambda *inputs: cut.run(cut.free, inputs))(*values)[0])
+
+
+class Cut:
+    """The equations between two marks of a graph that `outputs` need, and what they need of others.
+
+    `free` are the tracers of the graph that are made before `start`, inputs included; `foreign`
+    those of graphs around it.
+    """
+
+    def __init__(self, graph: Graph, start: Mark, end: Mark, outputs: list[Any]) -> None:
+        self.trace = graph.trace
+        self.outputs = outputs
+        self.steps: list[tuple[Any, list[bool]]] = []
+        self.foreign: dict[int, Any] = {}
+        needed: dict[Any, Any] = {}
+        for array in outputs:
+            self._need(array, needed)
+        for equation in reversed(self.trace.frame.tracing_eqns[start.equations : end.equations]):
+            used = [v in needed for v in equation.outvars]
+            node = equation.params.get("node") if equation.primitive is node_p else None
+            effects = equation.effects if node is None else node.effects
+            if not any(used) and not effects:
+                continue
+            self.steps.append((equation, used))
+            for v in equation.outvars:
+                needed.pop(v, None)
+            for array in equation.in_tracers if node is None else node.needs(used):
+                self._need(array, needed)
+        self.steps.reverse()
+        self.free = list(needed.values())
+        self.effects = any(
+            (e.params["node"].effects if e.primitive is node_p else e.effects)
+            for e, _ in self.steps
+        )
+
+    def _need(self, array: Any, needed: dict[Any, Any]) -> None:
+        if not isinstance(array, Tracer):
+            return
+        if array._trace is not self.trace:
+            self.foreign[id(array)] = array
+        elif not isinstance(array.val, Literal):
+            constant = self.trace.frame.constvar_to_val.get(array.val)
+            if constant is None:
+                needed.setdefault(array.val, array)
+            else:
+                self._need(constant, needed)
+
+    def run(
+        self, inputs: list[Any], values: Any, outer: Callable[[Any], Any] | None = None
+    ) -> list[Any]:
+        """The values of the outputs; `outer` looks up what belongs to the graphs around."""
+        known = {tracer.val: value for tracer, value in zip(inputs, values, strict=True)}
+        constants = self.trace.frame.constvar_to_val
+
+        def read(array: Any) -> Any:
+            if not isinstance(array, Tracer):
+                return array
+            if array._trace is not self.trace:
+                if outer is None:
+                    raise leaked(array)
+                return outer(array)
+            if isinstance(array.val, Literal):
+                return array.val.val
+            if array.val in known:
+                return known[array.val]
+            return read(constants[array.val])
+
+        for equation, used in self.steps:
+            if equation.primitive is node_p:
+                results = equation.params["node"].emit(read, used)
+            else:
+                params = equation.primitive.get_bind_params(equation.params)
+                with equation.ctx.manager:
+                    results = equation.primitive.bind(*map(read, equation.in_tracers), **params)
+                if not equation.primitive.multiple_results:
+                    results = [results]
+            known.update(zip(equation.outvars, results, strict=True))
+        return [read(array) for array in self.outputs]
+
+
+class Pullback(NamedTuple):
+    """The derivative of a program: from residuals and cotangents to cotangents of its sources."""
+
+    program: Program
+    residuals: list[Any]  # tracers
+    cotangents: list[Tensor]
+    results: list[Any]  # for each source a tensor, an IndexedSlices or None
+
+
+class Program:
+    """A stretch of a graph, from inputs to outputs."""
+
+    def __init__(
+        self, graph: Graph, inputs: list[Any], outputs: list[Any], start: Mark, end: Mark
+    ) -> None:
+        self.graph = graph
+        self.inputs = inputs  # tracers
+        self.outputs = outputs  # arrays: tracers, or constants
+        self.start = start
+        self.end = end
+        self._pullbacks: dict[Any, Pullback] = {}
+        self._cuts: dict[Any, Cut] = {}
+        self.compiled: dict[Any, Callable[..., Any]] = {}
+        self._sources: list[int] | None = None
+
+    @property
+    def records(self) -> list[Any]:
+        return self.graph.steps[self.start.records : self.end.records]
+
+    def sources(self, targets: Any) -> list[int]:
+        """The keys that records use but did not make, and by which `targets` can be differentiated.
+
+        `targets` are the keys of outputs: one that is itself a source counts.
+        """
+        if self._sources is None:
+            made: set[int] = set()
+            used: dict[int, None] = {}
+            for _, inputs, outputs, _, _ in self.records:
+                used.update((key, None) for _, key in inputs if key not in made)
+                made.update((outputs,) if type(outputs) is int else outputs)
+            self._sources = list(used)
+            self._made = made
+        passed = [k for k in targets if k is not None and k not in self._made]
+        return list(dict.fromkeys([*self._sources, *passed]))
+
+    def pullback(self, seeds: tuple[int, ...], wanted: tuple[int, ...]) -> Pullback:
+        """The derivative by the keys `wanted`, of the tensors with the keys `seeds`."""
+        key = (seeds, wanted)
+        if key not in self._pullbacks:
+            with self.graph.lock:
+                self._pullbacks[key] = self._pull(seeds, wanted)
+        return self._pullbacks[key]
+
+    def _pull(self, seeds: tuple[int, ...], wanted: tuple[int, ...]) -> Pullback:
+        graph = self.graph
+        with graph.running():
+            cotangents = [graph.tensor(graph.tensors[seed]._array) for seed in seeds]
+            start = graph.mark()
+            pairs = list(zip(seeds, cotangents, strict=True))
+            found = backward(reversed(self.records), pairs, wanted)
+            end = graph.mark()
+        flat = [x._array for g in found for x in parts_of(g)]
+        given = {id(c._array) for c in cotangents}
+        residuals = [t for t in Cut(graph, start, end, flat).free if id(t) not in given]
+        inputs = [*residuals, *[c._array for c in cotangents]]
+        return Pullback(Program(graph, inputs, flat, start, end), residuals, cotangents, found)
+
+    def cut(self, also: tuple[Any, ...] = (), used: tuple[bool, ...] | None = None) -> Cut:
+        """The equations for the outputs (those that are `used`), and for some tracers `also`."""
+        key = (tuple(map(id, also)), used)
+        if key not in self._cuts:
+            outputs = [y for i, y in enumerate(self.outputs) if used is None or used[i]]
+            end = self.end
+            self._cuts[key] = Cut(self.graph, self.start, end, [*outputs, *also])
+        return self._cuts[key]
+
+
+def parts_of(g: Any) -> list[Tensor]:
+    """The tensors of which a cotangent consists."""
+    if g is None:
+        return []
+    return [g.values, g.indices] if isinstance(g, IndexedSlices) else [g]
+
+
+def with_parts(g: Any, parts: Iterator[Tensor]) -> Any:
+    """The cotangent `g` with other tensors in its place."""
+    if g is None:
+        return None
+    if isinstance(g, IndexedSlices):
+        return IndexedSlices(next(parts), next(parts), g.dense_shape)
+    return next(parts)
+
+
+def user_line(tracer: Any) -> str:
+    """The line of the user's code that made a tracer."""
+    frame = source_info_util.user_frame(tracer._line_info.traceback)
+    return f"{frame.file_name}, line {frame.start_line}" if frame is not None else "unknown"
+
+
+def leaked(tracer: Any) -> Exception:
+    from ..core.errors import SymbolicTensorError
+
+    return SymbolicTensorError(_explain(tracer))
+
+
+def _explain(tracer: Any) -> str:
+    graph = current_graph()
+    while graph is not None and graph.trace is not getattr(tracer, "_trace", None):
+        graph = graph.outer
+    line = user_line(tracer)
+    if graph is None:
+        return (
+            "A tensor of a function that was traced is out of scope: it was made at "
+            f"{line}, and has a value inside that function only. Return it from the function; do "
+            "not keep it in an attribute, a list or a global."
+        )
+    return (
+        f"(Made at {line}.) Inside a function use tf.print to see values, tf.cond and "
+        "tf.while_loop, or Python's `if` and `while` with autograph=True, to decide by them, or "
+        "tf.config.run_functions_eagerly(True) to debug."
+    )
+
+
+tracing.explain = _explain
+source_info_util.register_exclusion(__file__.rsplit("/function/", 1)[0])

@@ -1,0 +1,100 @@
+"""Signatures: what of the arguments of a call decides which trace serves it.
+
+Tensors count by dtype and shape, variables too, Python values by value, other objects by identity.
+`Signature.leaves` are the tensors and variables, the inputs of the trace.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.convert import as_tensor
+from ..core.cotangent import IndexedSlices
+from ..core.tensor import Tensor
+from ..tape.type_specs import TensorSpec
+from ..tape.variable import Variable
+
+_VALUES = (int, float, bool, complex, str, bytes, type(None), type(Ellipsis), slice)
+
+
+class Identity:
+    """The very object, as a key; it does not keep the object alive where that can be avoided."""
+
+    def __init__(self, value: Any) -> None:
+        self._hash = id(value)
+        try:
+            self._get: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self._get = lambda: value
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self._get() is other._get() is not None
+
+    def __repr__(self) -> str:
+        return f"the {type(self._get()).__name__} at {self._hash:#x}"
+
+
+def describe(value: Any, leaves: list[Any]) -> Any:
+    """What of an argument belongs to the signature; its tensors and variables go to `leaves`."""
+    kind = type(value)
+    if kind is Tensor:
+        leaves.append(value)
+        return (value._array.dtype, value._array.shape)
+    if isinstance(value, _VALUES):
+        # 1, 1.0 and True are equal, and so are 0.0 and -0.0: the type and the text tell them apart.
+        return (kind, repr(value)) if kind in (float, complex, slice) else (kind, value)
+    if isinstance(value, Variable):
+        known = [i for i, leaf in enumerate(leaves) if leaf is value]
+        leaves.append(value)
+        array = value._array_outside()
+        alias = known[0] if known else len(leaves)
+        return (Variable, array.dtype, array.shape, value.trainable, alias)
+    if isinstance(value, (Tensor, np.ndarray, np.generic)):
+        return describe(Tensor(as_tensor(value, op="@function")._array), leaves)
+    if isinstance(value, TensorSpec):
+        return describe(stand_in(value), leaves)
+    if isinstance(value, IndexedSlices):
+        parts = [value.values, value.indices, value.dense_shape]
+        return (IndexedSlices, *(describe(part, leaves) for part in parts))
+    if isinstance(value, (list, tuple)):
+        return (kind, *(describe(v, leaves) for v in value))
+    if isinstance(value, Mapping):
+        return (kind, *((key, describe(v, leaves)) for key, v in value.items()))
+    if isinstance(value, (type, np.dtype, range, frozenset)):
+        return value
+    return Identity(value)
+
+
+def stand_in(spec: TensorSpec) -> Tensor:
+    """A tensor of this shape and dtype, for tracing; it takes no memory."""
+    if not spec.shape.is_fully_defined():
+        raise ValueError(
+            f"@function: {spec} leaves sizes open. A program of XLA has one shape for each input: "
+            "give a TensorSpec with all sizes, or call the function with a tensor."
+        )
+    return Tensor(np.broadcast_to(np.zeros((), spec.dtype.numpy_dtype), tuple(spec.shape)))
+
+
+def replaced(value: Any, leaves: Any) -> Any:
+    """The argument with its tensors and variables taken from the iterator `leaves`."""
+    if isinstance(value, _VALUES):
+        return value
+    if isinstance(value, (Tensor, Variable, np.ndarray, np.generic, TensorSpec)):
+        return next(leaves)
+    if isinstance(value, IndexedSlices):
+        return IndexedSlices(
+            next(leaves), next(leaves), None if value.dense_shape is None else next(leaves)
+        )
+    if isinstance(value, (list, tuple)):
+        parts = [replaced(v, leaves) for v in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, Mapping):
+        return type(value)((key, replaced(v, leaves)) for key, v in value.items())
+    return value

@@ -1,0 +1,1 @@
+"""Datasets: streams of elements, with TensorFlow's names and semantics."""

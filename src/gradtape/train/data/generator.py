@@ -1,0 +1,64 @@
+"""Datasets made by Python generators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.convert import as_tensor, to_array
+from ...core.dtypes import as_dtype
+from ...core.errors import ShapeError
+from ...core.tensor import Tensor
+from ...tape.type_specs import TensorSpec
+from .elements import flatten_up_to
+
+_OP = "Dataset.from_generator"
+
+
+def signature(output_signature: Any, output_types: Any, output_shapes: Any) -> Any:
+    """The spec of the elements that a generator promises, from either way of saying it."""
+    if output_signature is None:
+        if output_types is None:
+            raise TypeError(
+                f"{_OP}: say what the generator yields: output_signature=tf.TensorSpec(shape, "
+                "dtype), or a tuple or dict of them."
+            )
+        leaves = nest.flatten(output_types)
+        shapes = [None] * len(leaves)
+        if output_shapes is not None:
+            shapes = flatten_up_to(output_types, output_shapes, _OP, "`output_shapes`")
+        specs = [TensorSpec(shape, as_dtype(t)) for shape, t in zip(shapes, leaves, strict=True)]
+        return nest.pack_sequence_as(output_types, specs)
+    if output_types is not None or output_shapes is not None:
+        raise TypeError(
+            f"{_OP}: give either `output_signature`, or `output_types` and `output_shapes`."
+        )
+    for leaf in nest.flatten(output_signature):
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(
+                f"{_OP}: `output_signature` must consist of TensorSpecs, and holds {leaf!r:.100}."
+            )
+    return output_signature
+
+
+def generated(generator: Callable[..., Any], args: Any, spec: Any) -> Iterator[Any]:
+    """The elements of a new call of `generator`, as `spec` promises them."""
+    leaves = nest.flatten(spec)
+    for value in generator(*[as_tensor(arg, op=_OP).numpy() for arg in args or ()]):
+        parts = flatten_up_to(spec, value, _OP, "what the generator yields")
+        yield nest.pack(spec, map(_promised, parts, leaves))
+
+
+def _promised(value: Any, spec: TensorSpec) -> Tensor:
+    if isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
+        value = np.asarray(as_tensor(value)._array)
+    array = to_array(value, spec.dtype, f"{_OP}: what the generator yields")
+    if not spec.shape.is_compatible_with(array.shape):
+        raise ShapeError(
+            f"{_OP}: the generator yielded an element of shape {array.shape}, where the signature "
+            f"promises {spec.shape}."
+        )
+    return Tensor(array)

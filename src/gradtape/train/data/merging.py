@@ -1,0 +1,67 @@
+"""Several streams of elements merged into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import InvalidArgumentError
+
+_END = object()
+
+
+def interleaved(
+    streams: Iterator[Iterator[Any]], cycle_length: int, block_length: int
+) -> Iterator[Any]:
+    """`block_length` elements of each of `cycle_length` streams in turn.
+
+    Where a stream has ended, the next one takes its place when its turn comes.
+    """
+    places: list[Any] = [_END] * cycle_length
+    more = True
+    while more or any(stream is not _END for stream in places):
+        for i in range(cycle_length):
+            if places[i] is _END and more:
+                places[i] = next(streams, _END)
+                more = places[i] is not _END
+            for _ in range(block_length):
+                element = _END if places[i] is _END else next(places[i], _END)
+                if element is _END:
+                    places[i] = _END
+                    break
+                yield element
+
+
+def chosen(
+    streams: list[Iterator[Any]], choices: Iterator[int], stop_on_empty: bool
+) -> Iterator[Any]:
+    """The next element of the stream that each of `choices` names.
+
+    A choice of a stream that has ended ends all if `stop_on_empty`, and is passed over otherwise,
+    until all have ended.
+    """
+    going = set(range(len(streams)))
+    for choice in choices:
+        if not 0 <= choice < len(streams):
+            raise InvalidArgumentError(
+                f"Dataset.choose_from_datasets: `choice_dataset` gave {choice}, and there are "
+                f"{len(streams)} datasets."
+            )
+        element = next(streams[choice], _END) if choice in going else _END
+        if element is not _END:
+            yield element
+        elif stop_on_empty:
+            return
+        else:
+            going.discard(choice)
+            if not going:
+                return
+
+
+def weighted(weights: Any, random: Callable[[], np.random.Generator]) -> Iterator[int]:
+    """Choices without end, each with its weight as probability."""
+    generator = random()
+    while True:
+        yield from generator.choice(len(weights), size=256, p=weights / weights.sum()).tolist()

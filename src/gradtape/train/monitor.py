@@ -1,0 +1,228 @@
+"""GradientMonitor: what gradients and weights do during training, and a warning when it is bad.
+
+`tracks` measures and judges, variable by variable; `monitor_views` shows the result.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from contextlib import AbstractContextManager
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from ..core import nest
+from ..core.cotangent import IndexedSlices
+from ..core.errors import ShapeError
+from ..core.tensor import Reference
+from ..ops.bookkeeping import inside_function
+from . import monitor_views, summaries
+from .tracks import Settings, Track
+
+
+class GradientWarning(UserWarning):
+    """A gradient vanishes, explodes, is dead, or is not finite."""
+
+
+class GradientMonitor:
+    """Keeps for each variable the norms of gradient and weights, and how fast it changes.
+
+    >>> monitor = GradientMonitor()
+    >>> for x, y in batches:
+    ...     with tf.GradientTape() as tape:
+    ...         loss = loss_of(model(x), y)
+    ...     grads = tape.gradient(loss, model.trainable_variables)
+    ...     optimizer.apply_gradients(monitor(grads, model.trainable_variables))
+    >>> print(monitor)
+    >>> monitor.plot("gradients.png")
+
+    It warns with a `GradientWarning`, once for each variable and condition, of a gradient that
+
+    - holds NaN or infinity, or whose variable does;
+    - is dead: None, or zero everywhere, for `patience` steps;
+    - vanishes: its root mean square is below `vanishing` for `patience` steps;
+    - explodes: its norm is above `exploding`, or `jump` times what it usually was.
+
+    With a `writer` (of `summary.create_file_writer`) it writes for TensorBoard every `write_every`
+    steps. Histograms are made every `histogram_every` steps from at most `sample` elements of each
+    variable, and the change of the weights is measured on as many. At most `history` measurements
+    of each variable are kept: when there are more, every second one is dropped.
+    """
+
+    def __init__(
+        self,
+        *,
+        vanishing: float = 1e-7,
+        exploding: float = 1e4,
+        jump: float = 100.0,
+        patience: int = 20,
+        histogram_every: int = 10,
+        history: int = 512,
+        sample: int = 4096,
+        writer: summaries.SummaryWriter | None = None,
+        write_every: int = 100,
+    ) -> None:
+        self._settings = Settings(
+            vanishing, exploding, jump, patience, histogram_every, history, sample
+        )
+        for name, value in {**vars(self._settings), "write_every": write_every}.items():
+            if not value > 0:
+                raise ValueError(f"GradientMonitor: `{name}` must be above 0, not {value!r}.")
+        self._writer = writer
+        self._write_every = write_every
+        self._tracks: dict[Reference, Track] = {}
+        self._by_name: dict[str, Track] = {}
+        self.problems: list[str] = []
+        """The texts of the warnings, in their order."""
+
+    # Measuring
+
+    def update(
+        self, gradients: Any, variables: Any = None, step: Any = None
+    ) -> list[tuple[Any, Any]]:
+        """Measure the gradients of this step. Returns the pairs (gradient, variable).
+
+        Takes `gradients` and `variables`, nested alike, or pairs of both as `gradients`. Without
+        `step`, each variable counts its own from 0. To be called once in each step, either always
+        before or always after the variables are updated.
+        """
+        if inside_function():
+            raise RuntimeError(
+                "GradientMonitor: inside @function the gradients have no values yet. Return them "
+                "from the function, and call the monitor outside, with what it returned."
+            )
+        pairs = _pairs(gradients, variables)
+        arrays = [_arrays(gradient, variable) for gradient, variable in pairs]
+        step = None if step is None else int(step)
+        tracks = [self._track(variable) for _, variable in pairs]
+        for track, (gradient, weights) in zip(tracks, arrays, strict=True):
+            track.measure(gradient, weights, step)
+        if self._writer is not None:
+            due = [track for track in tracks if track.steps % self._write_every == 0]
+            _write(due, self._writer, None)
+        for track in tracks:
+            self._warn(track)
+        return pairs
+
+    __call__ = update
+
+    def _track(self, variable: Any) -> Track:
+        key = Reference(variable)
+        if key not in self._tracks:
+            name = _unused(variable.name.removesuffix(":0"), self._by_name)
+            self._tracks[key] = self._by_name[name] = Track(name, self._settings)
+        return self._tracks[key]
+
+    def _warn(self, track: Track) -> None:
+        for kind, text in track.conditions():
+            if kind not in track.problems:
+                track.problems.append(kind)
+                self.problems.append(text)
+                warnings.warn(f"GradientMonitor: {text}", GradientWarning, stacklevel=3)
+
+    # Reading
+
+    @property
+    def tracks(self) -> list[Track]:
+        """What is known of each variable, in the order in which they came."""
+        return list(self._by_name.values())
+
+    def __getitem__(self, variable: Any) -> Track:
+        """What is known of a variable, given itself or its name."""
+        if isinstance(variable, str):
+            track = self._by_name.get(variable.removesuffix(":0"))
+        else:
+            track = self._tracks.get(Reference(variable))
+        if track is None:
+            raise KeyError(
+                f"GradientMonitor: {variable!r:.100} was not measured. These were: "
+                f"{', '.join(self._by_name) or 'none'}."
+            )
+        return track
+
+    # Showing
+
+    def table(self) -> str:
+        """A line for each variable, with its latest measurement."""
+        return monitor_views.table(self.tracks)
+
+    __str__ = table
+
+    def show(self) -> None:
+        """Print the table."""
+        monitor_views.show(self.tracks)
+
+    def live(self) -> AbstractContextManager[None]:
+        """A block during which the table is kept up to date at the bottom of the terminal.
+
+        That needs `rich`; without it, or without a terminal, the table is printed at the end.
+
+        >>> with monitor.live():
+        ...     train()
+        """
+        return monitor_views.live(lambda: self.tracks)
+
+    def plot(self, path: Any = None) -> Any:
+        """The gradient flow as a figure of matplotlib, saved to `path` if that is given."""
+        return monitor_views.plot(self.tracks, path)
+
+    def write(self, writer: summaries.SummaryWriter | None = None, step: Any = None) -> None:
+        """Write the latest measurements for TensorBoard, to `writer` or to the default one."""
+        _write(self.tracks, writer or summaries.create_noop_writer(), step)
+
+
+def _pairs(gradients: Any, variables: Any) -> list[tuple[Any, Any]]:
+    if variables is None:
+        try:
+            return [(gradient, variable) for gradient, variable in gradients]
+        except (TypeError, ValueError):
+            raise TypeError(
+                "GradientMonitor: without `variables`, `gradients` must consist of pairs "
+                f"(gradient, variable), and is {gradients!r:.100}. Pass both: monitor(grads, vars)."
+            ) from None
+    gradients, variables = nest.flatten(gradients), nest.flatten(variables)
+    if len(gradients) != len(variables):
+        raise ValueError(
+            f"GradientMonitor: there are {len(gradients)} gradients and {len(variables)} variables."
+        )
+    return list(zip(gradients, variables, strict=True))
+
+
+def _arrays(gradient: Any, variable: Any) -> tuple[Any, Any]:
+    """The gradient (an IndexedSlices and None stay what they are), and the weights."""
+    if not hasattr(variable, "assign"):
+        raise TypeError(
+            "GradientMonitor: it measures the gradients of variables, which it knows again at the "
+            f"next step, and this is none: {variable!r:.100}."
+        )
+    weights = np.asarray(variable)
+    if gradient is None or isinstance(gradient, IndexedSlices):
+        return gradient, weights
+    gradient = np.asarray(gradient)
+    if gradient.shape != weights.shape:
+        raise ShapeError(
+            f"GradientMonitor: the gradient of {variable.name!r} must have its shape "
+            f"{weights.shape}, and has {gradient.shape}. Are the lists in the same order?"
+        )
+    return gradient, weights
+
+
+def _unused(name: str, taken: Any) -> str:
+    """`name`, with a number if another variable has it: unnamed ones are all called Variable."""
+    numbered = (f"{name}_{i}" for i in count(1))
+    return name if name not in taken else next(each for each in numbered if each not in taken)
+
+
+def _write(tracks: list[Track], writer: summaries.SummaryWriter, step: Any) -> None:
+    with writer.as_default():
+        for track in tracks:
+            values = track.latest._asdict()
+            measured_at = values.pop("step")
+            at = measured_at if step is None else step
+            for field, value in values.items():
+                if not math.isnan(value):
+                    summaries.scalar(f"{field}/{track.name}", value, at)
+            summaries.histogram(f"gradient/{track.name}", track.gradient_sample, at)
+            summaries.histogram(f"weights/{track.name}", track.weight_sample, at)

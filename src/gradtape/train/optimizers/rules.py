@@ -1,0 +1,248 @@
+"""Update rules: what one step makes of a variable and of what is remembered about it.
+
+A rule is arithmetic on arrays, written once: `rule(xp, w, g, **slots, **scalars)` gives the new
+value of the variable `w`, whose gradient is `g`, and of its slots by name. It changes nothing
+itself. `update` runs it: in place on NumPy's arrays, as it stands on the tracers of `@function`.
+
+Scalars arrive in the dtype of the arrays; what can be computed from scalars alone belongs into
+`Optimizer.scalars`, where it is computed once for a step and not once for an element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.convert import as_tensor
+from ...core.engine import common_engine
+from ...core.tensor import Tensor
+from ...core.tracing import current_graph
+from ...tape.variable import Variable
+
+Rule = Callable[..., tuple[Any, dict[str, Any]]]
+Preparation = Callable[..., tuple[Any, Any]]
+
+
+class Update(NamedTuple):
+    """A rule and what comes before it; equal ones share a plan."""
+
+    rule: Rule
+    preparations: tuple[Preparation, ...] = ()
+    slots: tuple[str, ...] = ()
+
+    def __call__(self, xp: Any, w: Any, g: Any, slots: dict[str, Any], scalars: Any) -> list[Any]:
+        """The new values of the variable and of its slots, in order."""
+        for prepare in self.preparations:
+            w, g = prepare(xp, w, g, **{name: scalars[name] for name in _keywords(prepare)})
+        given = {name: scalars[name] for name in _keywords(self.rule)}
+        w, slots = self.rule(xp, w, g, **slots, **given)
+        return [w, *[slots[name] for name in self.slots]]
+
+
+def _keywords(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the scalars: the parameters that can be given by name only."""
+    code = function.__code__
+    first = code.co_argcount
+    return code.co_varnames[first : first + code.co_kwonlyargcount]
+
+
+# What comes before a rule
+
+
+def scaled(xp: Any, w: Any, g: Any, *, factor: Any) -> tuple[Any, Any]:
+    return w, g * factor
+
+
+def clipped(xp: Any, w: Any, g: Any, *, clip_low: Any, clip_high: Any) -> tuple[Any, Any]:
+    return w, xp.minimum(xp.maximum(g, clip_low), clip_high)
+
+
+def decayed(xp: Any, w: Any, g: Any, *, decay: Any) -> tuple[Any, Any]:
+    return w - w * decay, g
+
+
+# Rules that all optimizers use
+
+
+def unchanged(xp: Any, w: Any, g: Any) -> tuple[Any, dict[str, Any]]:
+    return w, {}
+
+
+def accumulated(xp: Any, w: Any, g: Any) -> tuple[Any, dict[str, Any]]:
+    return w + g, {}
+
+
+def averaged(xp: Any, w: Any, g: Any, *, keep: Any, take: Any) -> tuple[Any, dict[str, Any]]:
+    return w * keep + g * take, {}
+
+
+# Running them
+
+
+def update(change: Update, variables: list[Variable], g: Any, scalars: dict[str, Any]) -> None:
+    """Give `variables`, the updated one and its slots, their values after a step."""
+    if current_graph() is None:
+        arrays = [_contiguous(variable) for variable in variables]
+        plan(change).run(arrays, np.asarray(g), scalars)
+        return
+    arrays = [as_tensor(variable)._array for variable in variables]
+    slots = dict(zip(change.slots, arrays[1:], strict=True))
+    results = change(common_engine([*arrays, g]), arrays[0], g, slots, scalars)
+    for variable, array in zip(variables, results, strict=True):
+        variable.assign(Tensor(array))
+
+
+def update_rows(
+    change: Update, variables: list[Variable], rows: Any, g: Any, scalars: dict[str, Any]
+) -> None:
+    """The same for some rows of the variables, each named once; the others are not touched."""
+    arrays = [variable._writable() for variable in variables]
+    parts = [array[rows] for array in arrays]
+    plan(change).run(parts, g, scalars)
+    for array, part in zip(arrays, parts, strict=True):
+        array[rows] = part
+
+
+def _contiguous(variable: Variable) -> Any:
+    """The variable's own array, for writing, in an order that can be seen as flat."""
+    array = variable._writable()
+    if not array.flags.c_contiguous:
+        variable.assign(Tensor(np.ascontiguousarray(array)))
+        array = variable._writable()
+    return array
+
+
+# In place
+
+
+BLOCK = 2**16
+"""Bytes of an array that are updated at a time: with those of its slots they fit a core's cache."""
+
+
+class Call(NamedTuple):
+    """One call of a ufunc, on registers: `ufunc(first, second, out)`, or without `second`."""
+
+    ufunc: Any
+    first: int
+    second: int | None
+    out: int
+
+
+class Plan(NamedTuple):
+    """An update as calls of ufuncs that write where the result belongs.
+
+    Registers hold, in this order, the arrays to update, the gradient, the scalars, and scratch
+    arrays of the size of a block.
+    """
+
+    calls: list[Call]
+    scalars: tuple[str, ...]
+    scratch: int
+
+    def run(self, arrays: list[Any], g: Any, scalars: dict[str, Any]) -> None:
+        w = arrays[0]
+        constants = [scalars[name] for name in self.scalars]
+        block = BLOCK // w.itemsize
+        if w.size <= block:
+            scratch = [np.empty(w.shape, w.dtype) for _ in range(self.scratch)]
+            self._run([*arrays, g, *constants, *scratch])
+            return
+        flat = [array.reshape(-1) for array in (*arrays, g)]
+        scratch = [np.empty(block, w.dtype) for _ in range(self.scratch)]
+        for start in range(0, w.size, block):
+            parts = [array[start : start + block] for array in flat]
+            if start + block > w.size:
+                scratch = [array[: w.size - start] for array in scratch]
+            self._run([*parts, *constants, *scratch])
+
+    def _run(self, registers: list[Any]) -> None:
+        for ufunc, first, second, out in self.calls:
+            if second is None:
+                ufunc(registers[first], registers[out])
+            else:
+                ufunc(registers[first], registers[second], registers[out])
+
+
+class _Symbol:
+    """A value of a rule that is being recorded."""
+
+    def __init__(self, recorder: _Recorder) -> None:
+        self._recorder = recorder
+
+    def __add__(self, other: _Symbol) -> _Symbol:
+        return self._recorder.call(np.add, self, other)
+
+    def __sub__(self, other: _Symbol) -> _Symbol:
+        return self._recorder.call(np.subtract, self, other)
+
+    def __mul__(self, other: _Symbol) -> _Symbol:
+        return self._recorder.call(np.multiply, self, other)
+
+    def __truediv__(self, other: _Symbol) -> _Symbol:
+        return self._recorder.call(np.divide, self, other)
+
+    def __pow__(self, other: _Symbol) -> _Symbol:
+        return self._recorder.call(np.power, self, other)
+
+    def __neg__(self) -> _Symbol:
+        return self._recorder.call(np.negative, self)
+
+
+class _Recorder:
+    """The `xp` of a rule that is being recorded: NumPy's ufuncs by name."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, tuple[_Symbol, ...], _Symbol]] = []
+
+    def call(self, ufunc: Any, *operands: _Symbol) -> _Symbol:
+        result = _Symbol(self)
+        self.calls.append((ufunc, operands, result))
+        return result
+
+    def __getattr__(self, name: str) -> Callable[..., _Symbol]:
+        ufunc = getattr(np, name)
+        return lambda *operands: self.call(ufunc, *operands)
+
+
+@cache
+def plan(change: Update) -> Plan:
+    """The calls that run `change` in place.
+
+    A result is written over the old value once nothing needs that any more, else into scratch and
+    copied at the end.
+    """
+    functions = (*change.preparations, change.rule)
+    names = tuple(dict.fromkeys(name for function in functions for name in _keywords(function)))
+    recorder = _Recorder()
+    targets = [_Symbol(recorder) for _ in ("w", *change.slots)]
+    g = _Symbol(recorder)
+    scalars = {name: _Symbol(recorder) for name in names}
+    slots = dict(zip(change.slots, targets[1:], strict=True))
+    results = change(recorder, targets[0], g, slots, scalars)
+
+    register = {symbol: i for i, symbol in enumerate((*targets, g, *scalars.values()))}
+    inputs = len(register)
+    last_read = dict.fromkeys(targets, -1)
+    last_read |= {x: i for i, (_, operands, _) in enumerate(recorder.calls) for x in operands}
+    home = {result: i for i, result in enumerate(results)}
+    free: list[int] = []
+    calls = []
+    scratch = 0
+    for i, (ufunc, operands, out) in enumerate(recorder.calls):
+        free += {register[x] for x in operands if last_read[x] == i and register[x] >= inputs}
+        if out in home and last_read[targets[home[out]]] <= i:
+            register[out] = home[out]
+        elif free:
+            register[out] = free.pop()
+        else:
+            register[out] = inputs + scratch
+            scratch += 1
+        if out in home:
+            last_read[out] = len(recorder.calls)
+        first, *rest = (register[x] for x in operands)
+        calls.append(Call(ufunc, first, rest[0] if rest else None, register[out]))
+    calls += [Call(np.positive, register[x], None, i) for x, i in home.items() if register[x] != i]
+    return Plan(calls, names, scratch)
