@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+DTYPES = ["bfloat16", "float16", "float64", "int8", "uint8", "int16", "uint16", "int64", "uint32"]
 RECORDED = Path(__file__).parent / "recorded" / "summaries.tfevents"
 
 
@@ -26,7 +27,9 @@ def write_summaries(tf, summary, folder):
             summary.scalar("scalar/int", 7, step=0),
             summary.scalar("scalar/bool", True, step=-3),
             summary.scalar("scalar/double", np.float64(0.1), step=np.int32(2**30)),
-            summary.scalar("scalar/variable", tf.Variable(2.5), step=tf.Variable(8, dtype=tf.int64)),
+            summary.scalar(
+                "scalar/variable", tf.Variable(2.5), step=tf.Variable(8, dtype=tf.int64)
+            ),
             summary.scalar("scalar/described", float("nan"), description="a *number*"),
             summary.scalar(None, 1.0),
             summary.scalar("", float("inf")),
@@ -51,7 +54,7 @@ def write_summaries(tf, summary, folder):
         said.append(summary.audio("audio", sounds, 8000, max_outputs=2, description="noise"))
         said += [
             summary.write(f"write/{name}", tf.cast([[0, 1, 2]], getattr(tf, name)))
-            for name in "bfloat16 float16 float64 int8 uint8 int16 uint16 int64 uint32 uint64".split()
+            for name in DTYPES
         ]
         said += [
             summary.write("write/bools", [True, False]),

@@ -410,7 +410,9 @@ def values_of_any(folder):
         (lambda s: s.create_file_writer(None), ValueError, "`logdir`"),
     ],
 )
-def test_bad_arguments_are_explained_and_write_nothing(summary, writer, tmp_path, call, error, text):
+def test_bad_arguments_are_explained_and_write_nothing(
+    summary, writer, tmp_path, call, error, text
+):
     with writer.as_default(step=0):
         with pytest.raises(error, match=text):
             call(summary)

@@ -23,7 +23,7 @@ from jax._src.interpreters.partial_eval import DynamicJaxprTrace
 from jax.core import ShapedArray, Tracer
 from jax.extend.core import Literal, Primitive, set_current_trace
 
-from ..core import dtypes
+from ..core import cotangent, dtypes
 from ..core.backward import backward
 from ..core.cotangent import IndexedSlices
 from ..core.dispatch import listeners, make_record
@@ -68,6 +68,9 @@ class Graph:
         self.lock = RLock() if outer is None else outer.lock
         self.creates = True  # whether variables may be created
         self.created: list[Variable] = []
+        self.round: Any = None  # the number of the round, if this is the body of a loop
+        self._draws = 0
+        self._streams: dict[int, Any] = {}
         self._source = source_info_util.current()
         if outer is not None:
             self.tracked |= outer.tracked
@@ -147,6 +150,62 @@ class Graph:
         self.feeds.append((tracer, supply))
         return tracer
 
+    # Control flow
+
+    def add_node(self, node: Any, likes: list[Any]) -> list[Any]:
+        """Put a node after the equations so far; the tracers of its outputs."""
+        avals = [ShapedArray(tuple(x.shape), x.dtype) for x in likes]
+        equation, tracers = self.trace.make_eqn([], avals, node_p, {"node": node}, frozenset())
+        self.trace.frame.add_eqn(equation)
+        node.equation = equation
+        return list(tracers)
+
+    def grow_node(self, node: Any, like: Any) -> Any:
+        """One more output of a node of this graph, as a tracer."""
+        variable = self.trace.frame.newvar(ShapedArray(tuple(like.shape), like.dtype))
+        node.equation.outvars.append(variable)
+        return self.trace.var_to_tracer(variable, self._source, node.equation)
+
+    # What happens at every run
+
+    @property
+    def root(self) -> Graph:
+        return self if self.outer is None else self.outer.root
+
+    def at_run_time(self, action: Callable[..., None], *arrays: Any) -> None:
+        """Call `action(*arrays)` with NumPy arrays each time that the program comes to this line.
+
+        What it raises comes out of the call of the function, before any variable changes.
+        """
+        messages = self.root.messages
+
+        def run(*values: Any) -> None:
+            try:
+                with traced_into(None):
+                    action(*map(np.asarray, values))
+            except Exception as error:
+                messages.append(error)
+
+        jax.debug.callback(run, *arrays, ordered=True)
+
+    def next_key(self, stream: Any, fresh: Callable[[], Any]) -> Any:
+        """A key for `jax.random`: another one for each draw, and at each call of the function.
+
+        `stream` is what is drawn from; `fresh()` gives two random words of 32 bits from it, and is
+        asked at each call. In a loop the number of the round goes in as well.
+        """
+        number = self._draws = self._draws + 1
+        if self.outer is None:
+            if id(stream) not in self._streams:
+                key = self.feed(np.zeros(2, np.uint32), fresh)
+                self._streams[id(stream)] = key, stream  # keeps it alive, for its id
+            key = self._streams[id(stream)][0]
+        else:
+            key = self.outer.next_key(stream, fresh)
+            if self.round is not None:
+                key = jax.random.fold_in(key, self.round)
+        return jax.random.fold_in(key, number)
+
     # Variables
 
     def read(self, variable: Variable) -> Tensor:
@@ -172,9 +231,7 @@ class Graph:
 
     def create(self, variable: Variable, array: Any) -> Any:
         """The initial value of a variable that is created at this line."""
-        root = self
-        while root.outer is not None:
-            root = root.outer
+        root = self.root
         if not root.creates:
             raise ValueError(
                 f"@function: {root.name} creates variables ({variable.name!r}) when it is called "
@@ -281,7 +338,7 @@ class Cut:
                     results = equation.primitive.bind(*map(read, equation.in_tracers), **params)
                 if not equation.primitive.multiple_results:
                     results = [results]
-            known.update(zip(equation.outvars, results, strict=True))
+            known.update(zip(equation.outvars, results, strict=False))
         return [read(array) for array in self.outputs]
 
 
@@ -330,21 +387,25 @@ class Program:
         passed = [k for k in targets if k is not None and k not in self._made]
         return list(dict.fromkeys([*self._sources, *passed]))
 
-    def pullback(self, seeds: tuple[int, ...], wanted: tuple[int, ...]) -> Pullback:
+    def pullback(
+        self, seeds: tuple[int, ...], wanted: tuple[int, ...], dense: bool = False
+    ) -> Pullback:
         """The derivative by the keys `wanted`, of the tensors with the keys `seeds`."""
         key = (seeds, wanted)
         if key not in self._pullbacks:
             with self.graph.lock:
-                self._pullbacks[key] = self._pull(seeds, wanted)
+                self._pullbacks[key] = self._pull(seeds, wanted, dense)
         return self._pullbacks[key]
 
-    def _pull(self, seeds: tuple[int, ...], wanted: tuple[int, ...]) -> Pullback:
+    def _pull(self, seeds: tuple[int, ...], wanted: tuple[int, ...], dense: bool) -> Pullback:
         graph = self.graph
         with graph.running():
             cotangents = [graph.tensor(graph.tensors[seed]._array) for seed in seeds]
             start = graph.mark()
             pairs = list(zip(seeds, cotangents, strict=True))
             found = backward(reversed(self.records), pairs, wanted)
+            if dense:
+                found = [None if g is None else cotangent.dense(g) for g in found]
             end = graph.mark()
         flat = [x._array for g in found for x in parts_of(g)]
         given = {id(c._array) for c in cotangents}

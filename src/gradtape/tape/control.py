@@ -18,8 +18,8 @@ from ..core.convert import as_tensor, operand
 from ..core.dtypes import INTEGER, DType, as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from ..core.shape import TensorShape
-from ..core.tensor import Tensor
-from ..ops.joining import stack, unstack
+from ..core.tensor import Tensor, is_symbolic
+from ..ops.joining import concat, stack, unstack
 from .type_specs import TensorSpec
 
 Structure = Any
@@ -47,7 +47,7 @@ class EagerForms:
         """`loop_vars = body(*loop_vars)` while `cond(*loop_vars)`, at most so many times."""
         done = 0
         while (maximum_iterations is None or done < maximum_iterations) and cond(*loop_vars):
-            loop_vars = _packed(body(*loop_vars), loop_vars)
+            loop_vars = packed(body(*loop_vars), loop_vars)
             done += 1
         return loop_vars
 
@@ -57,7 +57,7 @@ class EagerForms:
         state: Any,
         elems: Structure,
         reverse: bool,
-    ) -> tuple[Any, list[Any]]:
+    ) -> tuple[Any, list[Any] | Stacked]:
         """`state, result = step(state, element)` along axis 0; the last state, all results."""
         # One op gives all rows, and its gradient is one stack; that of each x[i] has the size of x.
         columns = [unstack(x) for x in nest.flatten(elems)]
@@ -67,6 +67,13 @@ class EagerForms:
             state, result = step(state, element)
             results.append(result)
         return state, results[::-1] if reverse else results
+
+
+class Stacked:
+    """The results of a walk that are stacked already."""
+
+    def __init__(self, tensors: Structure) -> None:
+        self.tensors = tensors
 
 
 EAGER = EagerForms()
@@ -117,16 +124,17 @@ def case(
     ]
     preds = []
     for pred, fn in pairs:
-        tensor = pred if isinstance(pred, Tensor) else getattr(pred, "_tensor", None)
-        if tensor is None or not tensor.dtype.is_bool:
+        tensor = as_tensor(pred) if hasattr(pred, "_as_tensor") else pred
+        if not isinstance(tensor, Tensor) or not tensor.dtype.is_bool:
             raise DTypeError(f"case: a condition must be a tensor of bool, not {pred!r}.")
         _callable(fn, "case", "pred_fn_pairs")
         preds.append(pred)
     if default is not None:
         _callable(default, "case", "default")
-    if exclusive and sum(map(bool, preds)) > 1:
+    known = [pred for pred in map(as_tensor, preds) if not is_symbolic(pred._array)]
+    if exclusive and sum(map(bool, known)) > 1:
         raise InvalidArgumentError(
-            f"case: exclusive=True, and more than one condition is true: {list(map(bool, preds))}."
+            f"case: exclusive=True, and more than one condition is true: {list(map(bool, known))}."
         )
 
     def otherwise() -> Any:
@@ -230,7 +238,7 @@ def _as_loop_var(value: Any) -> Any:
     )  # a TensorArray stays
 
 
-def _packed(result: Any, loop_vars: Any) -> Any:
+def packed(result: Any, loop_vars: Any) -> Any:
     """What a body returned, as the next loop variables, nested as the present ones."""
     several = isinstance(result, (list, tuple))
     if len(loop_vars) == 1 and (not several or len(result) != 1):
@@ -337,7 +345,7 @@ def scan(
 
     _, results = forms.get().walk(step, state, elems, reverse)
     if initializer is None:
-        results = [*results, state] if reverse else [state, *results]
+        results = _with_first(state, results, reverse)
     return _constant_if(not back_prop, _stacked(results, wanted, "scan"))
 
 
@@ -462,8 +470,21 @@ def _same_nesting(wanted: Any, found: Any, op: str) -> None:
         raise type(error)(f"{op}: `fn` must return what is nested as expected. {error}") from None
 
 
-def _stacked(results: list[Any], wanted: Any, op: str) -> Structure:
+def _with_first(state: Any, results: Any, reverse: bool) -> Any:
+    """The results with the state that the walk began with, where it was the first element."""
+    if not isinstance(results, Stacked):
+        return [*results, state] if reverse else [state, *results]
+
+    def joined(first: Tensor, rest: Tensor) -> Tensor:
+        return concat([rest, first[None]] if reverse else [first[None], rest], 0)
+
+    return Stacked(nest.map_structure(joined, state, results.tensors))
+
+
+def _stacked(results: Any, wanted: Any, op: str) -> Structure:
     """The results, nested as `wanted`, each stacked along axis 0."""
+    if isinstance(results, Stacked):
+        return results.tensors
     if not results:
         return nest.map_structure(_no_results, wanted)
     columns = zip(*map(nest.flatten, results), strict=True)

@@ -18,7 +18,7 @@ from weakref import ref
 import numpy as np
 
 from ..core.dtypes import DType, as_dtype, int64
-from ..core.errors import NotFoundError
+from ..core.errors import DTypeError, NotFoundError
 from ..tape.scopes import get_logger
 from ..tape.variable import Variable
 from . import _safetensors
@@ -44,19 +44,11 @@ class Checkpoint:
     Followed are the attributes of modules, optimizers and other objects, lists, tuples and dicts;
     saved are variables and random generators, not plain numbers, tensors and arrays. The objects
     are attributes of the checkpoint, and others may be added: `checkpoint.step = tf.Variable(0)`.
-
-    >>> step = tf.Variable(1)
-    >>> path = Checkpoint(step=step).write("/tmp/example")
-    >>> step.assign(7)
-    <tf.Variable 'Variable:0' shape=() dtype=int32, numpy=7>
-    >>> status = Checkpoint(step=step).read(path)
-    >>> step.numpy()
-    1
     """
 
     _root: Any = None
     _save_counter: Variable | None = None
-    _restoration: _Restoration | None = None
+    _restoration: Restoration | None = None
 
     def __init__(self, root: Any = None, **objects: Any) -> None:
         if root is not None:
@@ -139,12 +131,17 @@ class Checkpoint:
         """
         if save_path is None:
             return InitializationOnlyStatus()
-        restoration = _Restoration(self, _opened(save_path, "Checkpoint.restore"))
-        restoration.run(restoration.found())
+        restoration = Restoration(_opened(save_path, "Checkpoint.restore"))
+        restoration.run(self)
         restoration.reports_unused = True
-        object.__setattr__(self, "_restoration", restoration)  # attaches no variable
-        waiting.add(restoration)
-        return CheckpointLoadStatus(restoration)
+        self._restoration = restoration
+        waiting.add(self)
+        return CheckpointLoadStatus(self, restoration)
+
+    def _attached_to(self, owner: Any) -> None:
+        """Called when `owner`, of any checkpoint or of none, has come to hold something new."""
+        if self._restoration is not None and self._restoration.waits_for(owner):
+            self._restoration.run(self)
 
 
 _OWN = {"_root", "_save_counter", "_restoration"}
@@ -188,19 +185,19 @@ def _arrays(found: Tracked) -> dict[str, np.ndarray]:
     return arrays
 
 
-class _Restoration:
-    """A file on its way into the objects of a checkpoint: what has arrived, and what waits."""
+class Restoration:
+    """A file on its way into the variables of a checkpoint: what has arrived, and what waits."""
 
-    def __init__(self, checkpoint: Checkpoint, file: SafetensorsFile) -> None:
+    def __init__(self, file: SafetensorsFile) -> None:
         self.file = file
         self.reports_unused = False
-        self._checkpoint = ref(checkpoint)
         self._left = set(file.entries)
         self._restored: dict[int, ref[Any]] = {}
         self._owners: set[int] = set()
 
-    def run(self, found: Tracked) -> None:
-        """Store what the file has for the leaves that were found and is not used up yet."""
+    def run(self, checkpoint: Checkpoint) -> None:
+        """Store what waits in the variables that there are now."""
+        found = tracked(checkpoint, self.file.links)
         self._owners = set(found.objects)
         taken = [(path, leaf) for path, leaf in found.leaves if path in self._left]
         for path, leaf in taken:
@@ -214,25 +211,22 @@ class _Restoration:
         if not self._left:
             self.file.close()
 
-    def attached_to(self, owner: Any) -> None:
-        if self._left and id(owner) in self._owners:
-            self.run(self.found())
-
-    def found(self) -> Tracked:
-        checkpoint = self._checkpoint()
-        return tracked(checkpoint, self.file.links) if checkpoint else Tracked([], {}, [], {})
+    def waits_for(self, owner: Any) -> bool:
+        """Whether something waits, and `owner` is where it may arrive."""
+        return bool(self._left) and id(owner) in self._owners
 
     def unused(self) -> list[str]:
         """The names of the values that have found no variable."""
         return sorted(self._left)
 
-    def unrestored(self) -> list[str]:
+    def unrestored(self, checkpoint: Checkpoint) -> list[str]:
         """The paths of the variables that have had no value from the file."""
-        return [
-            path
-            for path, leaf in self.found().leaves
-            if id(leaf) not in self._restored or self._restored[id(leaf)]() is not leaf
-        ]
+        leaves = tracked(checkpoint, self.file.links).leaves
+        return [path for path, leaf in leaves if not self._has_restored(leaf)]
+
+    def _has_restored(self, leaf: Any) -> bool:
+        known = self._restored.get(id(leaf))
+        return known is not None and known() is leaf
 
     def __del__(self) -> None:
         if self._left and self.reports_unused:
@@ -247,7 +241,8 @@ class _Restoration:
 class CheckpointLoadStatus:
     """What became of a restoration."""
 
-    def __init__(self, restoration: _Restoration) -> None:
+    def __init__(self, checkpoint: Checkpoint, restoration: Restoration) -> None:
+        self._checkpoint = checkpoint
         self._restoration = restoration
 
     def assert_consumed(self) -> CheckpointLoadStatus:
@@ -262,7 +257,7 @@ class CheckpointLoadStatus:
 
     def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
         """Raise unless each variable that there is now has had its value from the file."""
-        unrestored = self._restoration.unrestored()
+        unrestored = self._restoration.unrestored(self._checkpoint)
         if unrestored:
             raise AssertionError(
                 f"{self._restoration.file.path}: not restored from it: {_listed(unrestored)}. "
@@ -330,8 +325,8 @@ class CheckpointReader:
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         return {name: list(entry.shape) for name, entry in sorted(self._file.entries.items())}
 
-    def get_variable_to_dtype_map(self) -> dict[str, DType]:
-        return {name: as_dtype(entry.dtype) for name, entry in sorted(self._file.entries.items())}
+    def get_variable_to_dtype_map(self) -> dict[str, DType | np.dtype[Any]]:
+        return {name: _known(entry.dtype) for name, entry in sorted(self._file.entries.items())}
 
     def has_tensor(self, tensor_str: str) -> bool:
         return _own_name(tensor_str) in self._file.entries
@@ -353,6 +348,14 @@ class CheckpointReader:
             for n, shape in shapes.items()
         ]
         return "\n".join(lines).encode()
+
+
+def _known(dtype: np.dtype[Any]) -> DType | np.dtype[Any]:
+    """The DType; float8, which files have and gradtape has not, as NumPy's."""
+    try:
+        return as_dtype(dtype)
+    except DTypeError:
+        return dtype
 
 
 def _own_name(name: str) -> str:

@@ -46,9 +46,10 @@ class GradientMonitor:
     - explodes: its norm is above `exploding`, or `jump` times what it usually was.
 
     With a `writer` (of `summary.create_file_writer`) it writes for TensorBoard every `write_every`
-    steps. Histograms are made every `histogram_every` steps from at most `sample` elements of each
-    variable, and the change of the weights is measured on as many. At most `history` measurements
-    of each variable are kept: when there are more, every second one is dropped.
+    steps. It measures the norms of the gradients in each step; those of the weights, their change
+    since the step before (on a `sample`), the shares of zeros and histograms (of a sample) in the
+    first steps and then every `detail_every` steps. At most `history` measurements of each variable
+    are kept: when there are more, every second one is dropped.
     """
 
     def __init__(
@@ -58,14 +59,14 @@ class GradientMonitor:
         exploding: float = 1e4,
         jump: float = 100.0,
         patience: int = 20,
-        histogram_every: int = 10,
+        detail_every: int = 10,
         history: int = 512,
         sample: int = 4096,
         writer: summaries.SummaryWriter | None = None,
         write_every: int = 100,
     ) -> None:
         self._settings = Settings(
-            vanishing, exploding, jump, patience, histogram_every, history, sample
+            vanishing, exploding, jump, patience, detail_every, history, sample
         )
         for name, value in {**vars(self._settings), "write_every": write_every}.items():
             if not value > 0:
@@ -94,33 +95,52 @@ class GradientMonitor:
                 "from the function, and call the monitor outside, with what it returned."
             )
         pairs = _pairs(gradients, variables)
-        arrays = [_arrays(gradient, variable) for gradient, variable in pairs]
+        arrays = [self._checked(gradient, variable) for gradient, variable in pairs]
         step = None if step is None else int(step)
         tracks = [self._track(variable) for _, variable in pairs]
-        for track, (gradient, weights) in zip(tracks, arrays, strict=True):
-            track.measure(gradient, weights, step)
+        for track, array, (_, variable) in zip(tracks, arrays, pairs, strict=True):
+            track.measure(array, variable, step)
         if self._writer is not None:
             due = [track for track in tracks if track.steps % self._write_every == 0]
             _write(due, self._writer, None)
         for track in tracks:
-            self._warn(track)
+            for condition in track.conditions():
+                if condition not in track.problems:
+                    self._warn(track, condition)
         return pairs
 
     __call__ = update
 
+    def _checked(self, gradient: Any, variable: Any) -> Any:
+        """The gradient as an array of the shape of `variable`; an IndexedSlices or None as it is."""
+        if not hasattr(variable, "assign"):
+            raise TypeError(
+                "GradientMonitor: it follows variables from step to step, and this is none: "
+                f"{variable!r:.100}."
+            )
+        if gradient is None or isinstance(gradient, IndexedSlices):
+            return gradient
+        array, track = np.asarray(gradient), self._tracks.get(Reference(variable))
+        if (track is None or array.shape != track.shape) and array.shape != np.shape(variable):
+            raise ShapeError(
+                f"GradientMonitor: the gradient of {variable.name!r} must have its shape "
+                f"{np.shape(variable)}, and has {array.shape}. Are both lists in the same order?"
+            )
+        return array
+
     def _track(self, variable: Any) -> Track:
         key = Reference(variable)
-        if key not in self._tracks:
+        track = self._tracks.get(key)
+        if track is None:
             name = _unused(variable.name.removesuffix(":0"), self._by_name)
-            self._tracks[key] = self._by_name[name] = Track(name, self._settings)
-        return self._tracks[key]
+            track = self._tracks[key] = self._by_name[name] = Track(name, self._settings)
+        return track
 
-    def _warn(self, track: Track) -> None:
-        for kind, text in track.conditions():
-            if kind not in track.problems:
-                track.problems.append(kind)
-                self.problems.append(text)
-                warnings.warn(f"GradientMonitor: {text}", GradientWarning, stacklevel=3)
+    def _warn(self, track: Track, condition: str) -> None:
+        text = track.explain(condition)
+        track.problems.append(condition)
+        self.problems.append(text)
+        warnings.warn(f"GradientMonitor: {text}", GradientWarning, stacklevel=3)
 
     # Reading
 
@@ -188,25 +208,6 @@ def _pairs(gradients: Any, variables: Any) -> list[tuple[Any, Any]]:
             f"GradientMonitor: there are {len(gradients)} gradients and {len(variables)} variables."
         )
     return list(zip(gradients, variables, strict=True))
-
-
-def _arrays(gradient: Any, variable: Any) -> tuple[Any, Any]:
-    """The gradient (an IndexedSlices and None stay what they are), and the weights."""
-    if not hasattr(variable, "assign"):
-        raise TypeError(
-            "GradientMonitor: it measures the gradients of variables, which it knows again at the "
-            f"next step, and this is none: {variable!r:.100}."
-        )
-    weights = np.asarray(variable)
-    if gradient is None or isinstance(gradient, IndexedSlices):
-        return gradient, weights
-    gradient = np.asarray(gradient)
-    if gradient.shape != weights.shape:
-        raise ShapeError(
-            f"GradientMonitor: the gradient of {variable.name!r} must have its shape "
-            f"{weights.shape}, and has {gradient.shape}. Are the lists in the same order?"
-        )
-    return gradient, weights
 
 
 def _unused(name: str, taken: Any) -> str:

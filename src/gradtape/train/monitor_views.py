@@ -16,7 +16,7 @@ from .tracks import Track
 _HEADER = ["variable", "shape", "gradient", "weights", "update/weights", "zeros", "NaN", "Inf", ""]
 _LEFT = 2  # columns of text; those after it are numbers, and the last is text again
 _HEALTHY_RATIO = 1e-3
-_MOST_NAMES = 16  # in a legend, or along an axis
+_MOST_IN_LEGEND, _MOST_ALONG_AXIS = 16, 48  # names of variables
 
 
 # Tables
@@ -89,7 +89,7 @@ def _row(track: Track) -> list[str]:
         str(track.shape),
         _number(now.gradient_norm) if track.has_gradient else "None",
         _number(now.weight_norm),
-        _number(now.update_ratio),
+        "–" if math.isnan(now.update_ratio) else _number(now.update_ratio),
         f"{now.zeros:.1%}" if track.has_gradient else "–",
         f"{now.nan:.0f}",
         f"{now.inf:.0f}",
@@ -98,7 +98,7 @@ def _row(track: Track) -> list[str]:
 
 
 def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2e}"
+    return f"{value:.2e}"
 
 
 def _line(row: list[str], widths: list[int]) -> str:
@@ -106,3 +106,118 @@ def _line(row: list[str], widths: list[int]) -> str:
         cell.rjust(width) if _LEFT <= i < len(row) - 1 else cell.ljust(width)
         for i, (cell, width) in enumerate(zip(row, widths, strict=True))
     )
+
+
+# Figure
+
+
+def plot(tracks: list[Track], path: Any = None) -> Any:
+    """Norms and update ratios over time; root mean squares and magnitudes by variable.
+
+    With a `path` it is saved there, and is none of pyplot's; without, `pyplot.show()` shows it.
+    """
+    from matplotlib import colormaps, pyplot
+    from matplotlib.figure import Figure
+
+    if not tracks:
+        raise ValueError("GradientMonitor: there is nothing to plot before the first update.")
+    figure = (Figure if path else pyplot.figure)(figsize=(13, 8.5), layout="constrained")
+    norms, ratios, flow, magnitudes = figure.subplots(2, 2).flat
+    colors = colormaps["viridis"](np.linspace(0, 0.9, len(tracks)))
+
+    norms.set_title("Norm of the gradient (dark: the first variables)")
+    _plot_over_time(norms, tracks, colors, "gradient_norm")
+    ratios.set_title(
+        f"Norm of the update / norm of the weights (dashed: {_HEALTHY_RATIO:g}, usual)"
+    )
+    _plot_over_time(ratios, tracks, colors, "update_ratio")
+    ratios.axhline(_HEALTHY_RATIO, color="0.4", linestyle="--", linewidth=1)
+    flow.set_title("Gradient flow: root mean square (bar: 90 % of steps, dot: latest)")
+    _plot_flow(flow, tracks, colors)
+    magnitudes.set_title("Magnitudes in the latest gradient, and its share of zeros", pad=16)
+    _plot_magnitudes(magnitudes, tracks)
+
+    if len(tracks) <= _MOST_IN_LEGEND:
+        figure.legend(*norms.get_legend_handles_labels(), loc="outside right upper", frameon=False)
+    if path:
+        figure.savefig(path, dpi=150)
+    return figure
+
+
+def _plot_over_time(axes: Any, tracks: list[Track], colors: Any, field: str) -> None:
+    for track, color in zip(tracks, colors, strict=True):
+        values = getattr(track.history, field)
+        axes.plot(
+            track.history.step,
+            np.where(values > 0, values, np.nan),  # a logarithmic axis has no place for 0
+            color=color,
+            linewidth=1.2,
+            linestyle="-" if len(track.shape) > 1 else ":",
+            label=_short(track.name),
+        )
+    axes.set_yscale("log")
+    axes.set_xlabel("step")
+    axes.grid(alpha=0.25)
+
+
+def _plot_flow(axes: Any, tracks: list[Track], colors: Any) -> None:
+    seen = []
+    for place, (track, color) in enumerate(zip(tracks, colors, strict=True)):
+        roots = track.history.gradient_norm / math.sqrt(track.size or 1)
+        roots = roots[(roots > 0) & np.isfinite(roots)]
+        if roots.size:
+            low, middle, high = np.quantile(roots, [0.05, 0.5, 0.95])
+            axes.fill_between([place - 0.3, place + 0.3], low, high, color=color, alpha=0.35, lw=0)
+            axes.plot([place - 0.3, place + 0.3], [middle, middle], color=color)
+            axes.plot(place, roots[-1], "o", color=color, markersize=5)
+            seen += [low, high, roots[-1]]
+    _finish_by_variable(axes, tracks, seen)
+
+
+def _plot_magnitudes(axes: Any, tracks: list[Track]) -> None:
+    seen: list[float] = []
+    for place, track in enumerate(tracks):
+        edges, counts = track.histogram
+        if counts.size:
+            shares = counts / counts.max()
+            span = [place - 0.4, place + 0.4]
+            axes.pcolormesh(span, edges, shares[:, None], cmap="Blues", vmin=0, vmax=1)
+            visible = np.flatnonzero(shares > 0.02)
+            seen += [edges[visible[0]], edges[visible[-1] + 1]]
+        share = f"{track.latest.zeros:.0%}" if track.has_gradient else "None"
+        if share != "0%":
+            axes.annotate(
+                share,
+                (place, 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="center",
+                fontsize=8,
+            )
+    _finish_by_variable(axes, tracks, seen)
+
+
+def _finish_by_variable(axes: Any, tracks: list[Track], seen: list[float]) -> None:
+    """Names along the axis, and limits around what was seen: matplotlib's own cut bars off."""
+    axes.set_yscale("log")
+    if seen:
+        axes.set_ylim(min(seen) / 2, max(seen) * 2)
+    every = -(-len(tracks) // _MOST_ALONG_AXIS)
+    names = [_short(track.name) for track in tracks[::every]]
+    crowded = len(tracks) > _MOST_IN_LEGEND
+    axes.set_xticks(
+        range(0, len(tracks), every),
+        names,
+        rotation=90 if crowded else 30,
+        ha="center" if crowded else "right",
+        rotation_mode=None if crowded else "anchor",
+        fontsize=7 if crowded else 9,
+    )
+    axes.set_xlim(-0.6, len(tracks) - 0.4)
+    axes.grid(alpha=0.25, axis="y")
+
+
+def _short(name: str) -> str:
+    """The end of a long name, which is where names differ."""
+    return name if len(name) <= 28 else f"…{name[-27:]}"

@@ -153,7 +153,8 @@ class _State:
     condition: Any = True
 
 
-_state: ContextVar[_State] = ContextVar("summaries", default=_State())
+_NONE = _State()
+_state: ContextVar[_State] = ContextVar("summaries", default=_NONE)
 
 
 def get_step() -> Any:

@@ -1,16 +1,15 @@
 """What GradientMonitor knows of one variable: its measurements, and what is wrong with them.
 
-A measurement is two dot products and a comparison with zero, whose cost is a small part of what it
-took to compute the gradient. The change of the weights is measured on a sample: to keep all of the
-old ones would take their memory again, and stand in the way of updates in place.
+Each step measures the norm of the gradient, by one dot product; every tenth looks at it in detail,
+and at the weights. Their change is measured on a sample: to keep all of the old ones would take
+their memory again, and stand in the way of updates in place.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,9 +28,10 @@ class Measurement(NamedTuple):
     gradient_norm: Any
     weight_norm: Any
     update_ratio: Any
-    """The norm of the change since the step before, over the norm of the weights then."""
+    """The norm of the change of the weights since the step before, over their norm."""
     zeros: Any
-    """The share of the gradient's elements that are 0; in an IndexedSlices, of those it has."""
+    """The share of the gradient's elements that were 0 at the latest measurement in detail; in an
+    IndexedSlices, of those that it has."""
     nan: Any
     inf: Any
 
@@ -51,7 +51,7 @@ class Settings:
     exploding: float
     jump: float
     patience: int
-    histogram_every: int
+    detail_every: int
     history: int
     sample: int
 
@@ -62,8 +62,10 @@ class Track:
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name
         self.shape: tuple[int, ...] = ()
+        self.size = 0
         self.steps = 0
         self.latest = Measurement(*[math.nan] * 7)
+        self.has_gradient = False  # or it was None at the latest step
         self.problems: list[str] = []
         self.weight_sample = self.gradient_sample = np.zeros(0, np.float32)
         self._settings = settings
@@ -72,10 +74,6 @@ class Track:
         self._dead_for = self._small_for = 0
         self._usual_log_norm = math.nan
         self._jump = math.nan  # this norm over what was usual before
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
 
     @property
     def history(self) -> Measurement:
@@ -94,111 +92,127 @@ class Track:
 
     # Measuring
 
-    def measure(self, gradient: Any, weights: Any, step: int | None) -> None:
-        """Take in a gradient (an array, an IndexedSlices or None) and the array of weights."""
-        if not self.steps or weights.shape != self.shape:
-            self._begin(weights)
-        with np.errstate(all="ignore"):
-            norm, zeros, nan, inf = self._of_gradient(gradient)
-            weight_norm, ratio = self._of_weights(weights, isinstance(gradient, IndexedSlices))
+    def measure(self, gradient: Any, variable: Any, step: int | None) -> None:
+        """Take in a gradient: an array, an IndexedSlices or None."""
+        every = self._settings.detail_every
+        flat = _elements(gradient)
+        norm, nan, inf = (math.nan, 0, 0) if flat is None else _norm_and_faults(flat)
+        _, _, weight_norm, ratio, zeros, _, _ = self.latest
+        if self.steps < every or self.steps % every == 0:
+            zeros = self._look_at_gradient(flat)
+            weight_norm, ratio = self._look_at_weights(np.asarray(variable), type(gradient))
+        elif (self.steps + 1) % every == 0:
+            self._sample(np.asarray(variable))
         step = self.steps if step is None else step
         self.latest = Measurement(step, norm, weight_norm, ratio, zeros, nan, inf)
+        self.has_gradient = flat is not None
         self._history.append(self.latest)
         self._count(norm)
         self.steps += 1
 
-    def _begin(self, weights: Any) -> None:
-        self.shape = weights.shape
-        self._places = _sample_places(weights.size, self._settings.sample)
-        self.weight_sample = _real(weights.take(self._places))
-        self.latest = self.latest._replace(weight_norm=math.nan)  # there is no step before
+    def _look_at_gradient(self, flat: Any) -> float:
+        """Take a sample; the share of zeros."""
+        if flat is None:
+            self.gradient_sample = np.zeros(0, np.float32)
+            return math.nan
+        self.gradient_sample = flat.take(_sample_places(flat.size, self._settings.sample))
+        return float(np.count_nonzero(flat == 0) / (flat.size or 1))
 
-    def _of_gradient(self, gradient: Any) -> tuple[float, float, float, float]:
-        """Norm, share of zeros, number of NaN and of infinities."""
-        if gradient is None:
-            return math.nan, math.nan, 0.0, 0.0
-        sparse = isinstance(gradient, IndexedSlices)
-        flat = _real(_summed_rows(gradient) if sparse else gradient)
-        if self.steps % self._settings.histogram_every == 0:
-            self.gradient_sample = flat.take(_sample_places(flat.size, self._settings.sample))
-        norm = _norm(flat)
-        zeros = np.count_nonzero(flat == 0) / (flat.size or 1)
-        if math.isfinite(norm):
-            return norm, zeros, 0.0, 0.0
-        return norm, zeros, float(np.isnan(flat).sum()), float(np.isinf(flat).sum())
+    @np.errstate(all="ignore")
+    def _look_at_weights(self, weights: Any, gradient_type: type) -> tuple[float, float]:
+        """The norm, and that of the change since the step before over it.
 
-    def _of_weights(self, weights: Any, by_sample: bool) -> tuple[float, float]:
-        """The norm, of the sample alone where the gradient is rows; and the ratio of the update."""
-        sample = _real(weights.take(self._places))
-        scale = math.sqrt(weights.size / (self._places.size or 1))
-        change = scale * _norm(sample - self.weight_sample)
-        before = self.latest.weight_norm
-        self.weight_sample = sample
-        norm = scale * _norm(sample) if by_sample else _norm(_real(weights))
-        return norm, change / before if before else math.nan
+        Of a variable of which rows are looked up, the norm of the sample has to do: to read it all
+        may take longer than the step.
+        """
+        old = self.weight_sample
+        sample = self._sample(weights)
+        scale = math.sqrt(self.size / (self._places.size or 1))
+        norm = scale * _norm(sample) if gradient_type is IndexedSlices else _norm(_flat(weights))
+        known = old.size == sample.size and norm and self.steps
+        return norm, scale * _norm(sample - old) / norm if known else math.nan
+
+    def _sample(self, weights: Any) -> Any:
+        """Keep a sample of the weights, always at the same places, to compare the next with."""
+        if weights.shape != self.shape or not self.steps:
+            self.shape, self.size = weights.shape, weights.size
+            self._places = _sample_places(self.size, self._settings.sample)
+        self.weight_sample = _flat(weights.take(self._places))
+        return self.weight_sample
 
     def _count(self, norm: float) -> None:
         """For how long the gradient has been dead or small, and how it compares with the usual."""
         small = self.root_mean_square < self._settings.vanishing
-        self._dead_for = self._dead_for + 1 if not norm or math.isnan(norm) else 0
+        self._dead_for = self._dead_for + 1 if not norm or not self.has_gradient else 0
         self._small_for = self._small_for + 1 if small else 0
-        if not 0 < norm < math.inf:
-            return
-        log_norm = math.log(norm)
-        if math.isnan(self._usual_log_norm):
-            self._usual_log_norm = log_norm
-        self._jump = math.exp(log_norm - self._usual_log_norm)
-        self._usual_log_norm += _NEW * (log_norm - self._usual_log_norm)
+        if 0 < norm < math.inf:
+            log_norm = math.log(norm)
+            if math.isnan(self._usual_log_norm):
+                self._usual_log_norm = log_norm
+            self._jump = math.exp(log_norm - self._usual_log_norm)
+            self._usual_log_norm += _NEW * (log_norm - self._usual_log_norm)
 
     # Judging
 
-    def conditions(self) -> Iterator[tuple[str, str]]:
-        """What is wrong now: the kind, and a text that says what to do."""
-        now, settings = self.latest, self._settings
-        its = f"the gradient of {self.name!r}"
+    def conditions(self) -> list[str]:
+        """What is wrong now, by keyword; `explain` makes a sentence of it."""
+        now, settings, found = self.latest, self._settings, []
         if now.nan or now.inf:
-            yield (
-                "not finite",
-                f"{its} holds {now.nan:.0f} NaN and {now.inf:.0f} infinite values at step "
-                f"{now.step}. Look for log, sqrt or division at 0 in the loss, lower the learning "
-                "rate, or clip with tf.clip_by_global_norm before it comes so far.",
-            )
+            found.append("not finite")
         if not math.isfinite(now.weight_norm):
-            yield (
-                "weights not finite",
-                f"{self.name!r} itself holds NaN or infinity at step {now.step}. Go back to a "
-                "checkpoint, and lower the learning rate.",
-            )
+            found.append("weights not finite")
         if self._dead_for >= settings.patience:
-            yield "dead", f"{its} {self._death()}"
+            found.append("dead" if self.has_gradient else "no gradient")
         elif self._small_for >= settings.patience:
-            yield (
-                "vanishing",
-                f"{its} vanishes: its root mean square was below {settings.vanishing:g} for "
-                f"{self._small_for} steps, and is {self.root_mean_square:.2g}. Unless the training "
-                "has converged, try relu instead of activations that saturate, normalization, skip "
-                "connections or, in float16, a scaled loss.",
-            )
+            found.append("vanishing")
         if now.gradient_norm > settings.exploding or (
             self._jump > settings.jump and self.steps > settings.patience
         ):
-            yield (
-                "exploding",
-                f"{its} explodes: its norm is {now.gradient_norm:.3g} at step {now.step}, "
-                f"{self._jump:.3g} times what it usually was. Clip it with "
-                "tf.clip_by_global_norm, or lower the learning rate.",
-            )
+            found.append("exploding")
+        return found
 
-    def _death(self) -> str:
-        if math.isnan(self.latest.gradient_norm):
-            return (
-                f"was None for {self._dead_for} steps: the loss does not depend on it. Use the "
-                "variable inside the tape, by tensor ops only, or leave it out."
-            )
-        return (
-            f"was 0 everywhere for {self._dead_for} steps. Behind a relu, the units may be off for "
-            "all inputs: try a lower learning rate, leaky_relu, or another initialization."
-        )
+    def explain(self, condition: str) -> str:
+        """What was found, and what to do about it."""
+        now, name = self.latest, repr(self.name)
+        match condition:
+            case "not finite":
+                return (
+                    f"the gradient of {name} holds {now.nan} NaN and {now.inf} infinite values at "
+                    f"step {now.step}. Look for log, sqrt or division at 0 in the loss, lower the "
+                    "learning rate, or clip with tf.clip_by_global_norm before it comes so far."
+                )
+            case "weights not finite":
+                return (
+                    f"{name} itself holds NaN or infinity at step {now.step}. Go back to a "
+                    "checkpoint, and lower the learning rate."
+                )
+            case "no gradient":
+                return (
+                    f"the gradient of {name} was None for {self._dead_for} steps: the loss does "
+                    "not depend on it. Use the variable inside the tape, by tensor ops only, or "
+                    "leave it out."
+                )
+            case "dead":
+                return (
+                    f"the gradient of {name} was 0 everywhere for {self._dead_for} steps. Behind a "
+                    "relu, the units may be off for all inputs: try a lower learning rate, "
+                    "leaky_relu, or another initialization."
+                )
+            case "vanishing":
+                return (
+                    f"the gradient of {name} vanishes: its root mean square was below "
+                    f"{self._settings.vanishing:g} for {self._small_for} steps, and is "
+                    f"{self.root_mean_square:.2g}. Unless the training has converged, try relu "
+                    "instead of activations that saturate, normalization, skip connections or, in "
+                    "float16, a scaled loss."
+                )
+            case "exploding":
+                return (
+                    f"the gradient of {name} explodes: its norm is {now.gradient_norm:.3g} at step "
+                    f"{now.step}, {self._jump:.3g} times what it usually was. Clip it with "
+                    "tf.clip_by_global_norm, or lower the learning rate."
+                )
+        raise ValueError(f"explain: there is no condition {condition!r}.")
 
 
 class _Thinned:
@@ -227,17 +241,20 @@ class _Thinned:
         self._seen += 1
 
 
+@lru_cache(maxsize=64)
 def _sample_places(size: int, sample: int) -> Any:
     """At most `sample` places among `size`: one at random in each of as many equal parts."""
     if size <= sample:
         return np.arange(size)
-    places = _offsets(sample) * (size / sample)
+    places = (np.arange(sample) + np.random.default_rng(0).random(sample)) * (size / sample)
     return np.minimum(places, size - 1).astype(np.intp)
 
 
-@cache
-def _offsets(sample: int) -> Any:
-    return np.arange(sample) + np.random.default_rng(0).random(sample)
+def _elements(gradient: Any) -> Any:
+    """The elements of a gradient in a row; None for None."""
+    if gradient is None:
+        return None
+    return _flat(_summed_rows(gradient) if isinstance(gradient, IndexedSlices) else gradient)
 
 
 def _summed_rows(slices: IndexedSlices) -> Any:
@@ -249,24 +266,32 @@ def _summed_rows(slices: IndexedSlices) -> Any:
     return np.asarray(unsorted_segment_sum(values, places.reshape(indices.shape), rows.size))
 
 
-def _real(array: Any) -> Any:
+def _flat(array: Any) -> Any:
     """The elements in a row of float32 or float64, which BLAS takes; complex ones as pairs."""
     flat = array.ravel(order="K")
-    if flat.dtype.kind == "c":
-        return flat.view(flat.real.dtype)
-    return flat if flat.dtype in (np.float32, np.float64) else flat.astype(np.float32)
+    if flat.dtype.char in "fd":
+        return flat
+    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat.astype(np.float32)
+
+
+def _norm_and_faults(flat: Any) -> tuple[float, int, int]:
+    """The norm, and the number of NaN and of infinities, which need be counted if it is neither."""
+    norm = _norm(flat)
+    if math.isfinite(norm):
+        return norm, 0, 0
+    return norm, np.count_nonzero(np.isnan(flat)), np.count_nonzero(np.isinf(flat))
 
 
 def _norm(flat: Any) -> float:
     """The Euclidean norm; scaled only where the squares leave the range of the dtype."""
-    square = float(np.dot(flat, flat))
+    square = float(flat.dot(flat))
     if 1e-24 < square < math.inf:
         return math.sqrt(square)
     peak = float(np.max(np.abs(flat), initial=0))
     if not 0 < peak < math.inf:
         return peak
     flat = flat / flat.dtype.type(peak)
-    return peak * math.sqrt(np.dot(flat, flat))
+    return peak * math.sqrt(flat.dot(flat))
 
 
 def _magnitudes(values: Any) -> Histogram:

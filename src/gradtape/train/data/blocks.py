@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.errors import InvalidArgumentError
+
 Block = Sequence[Any]  # a range, an integer array or a list
 Blocks = Iterator[Block]
 
@@ -119,6 +121,21 @@ def windows(blocks: Blocks, size: int, shift: int, stride: int, drop_remainder: 
         held, start = held[gone:], start - gone
     for first in () if drop_remainder else range(start, len(held), shift):
         yield held[first : first + reach : stride]
+
+
+def exactly(blocks: Blocks, size: int) -> Blocks:
+    """The same entries, and an error if there are not `size` of them."""
+    found = 0
+    for block in blocks:
+        found += len(block)
+        if found > size:
+            break
+        yield block
+    if found != size:
+        raise InvalidArgumentError(
+            f"assert_cardinality: expected {size} elements, and there are "
+            f"{'more' if found > size else f'only {found}'}."
+        )
 
 
 def counting(start: int, step: int) -> Blocks:

@@ -1,4 +1,29 @@
-"""Dataset: where elements come from."""
+"""Dataset: where elements come from. What can be done with them is in stages.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...core import nest
+from ...core.dtypes import as_dtype, int64
+from ...core.errors import InvalidArgumentError
+from ...ops._static import static_int
+from ...tape.type_specs import TensorSpec
+from . import blocks as order
+from .blocks import Blocks
+from .elements import as_element, is_dataset
+from .entries import Numbers, Rows, rows_of
+from .generator import generated, signature
+from .merging import chosen, weighted
+from .seeds import generators
+from .specs import common_spec, spec_of, unbatch_spec
+from .stages import Stages
+from .stream import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+
 
 class Dataset(Stages):
     """A stream of elements: tensors, or tuples and dicts of them.
@@ -16,19 +41,15 @@ class Dataset(Stages):
     seen by no tape: elements are constants.
     """
 
-    # Sources
-
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
-        """The rows of `tensors` (slices along axis 0), which must be equally many in all of them.
+        """The rows of `tensors` (slices along axis 0), equally many in all of them.
 
-        >>> Dataset.from_tensor_slices({"x": [1, 2], "y": [[3, 4], [5, 6]]}).element_spec["y"].shape
-        TensorShape([2])
+        >>> Dataset.from_tensor_slices({"x": [1, 2], "y": [[3, 4], [5, 6]]}).element_spec["y"]
+        TensorSpec(shape=(2,), dtype=tf.int32, name=None)
         """
         element = as_element(tensors, "Dataset.from_tensor_slices")
-        rows = rows_of(element, "Dataset.from_tensor_slices")
-        spec = unbatch_spec(spec_of(element))
-        return Dataset(rows.in_order, rows, lambda: spec, len(rows))
+        return _in_memory(rows_of(element, "Dataset.from_tensor_slices"))
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
@@ -47,63 +68,52 @@ class Dataset(Stages):
     ) -> Dataset:
         """What `generator(*args)` yields; it is called anew for each iteration.
 
-        `output_signature` says what comes: a TensorSpec, or a tuple or dict of them. (Older
-        programs give dtypes and shapes apart.) What is yielded is converted to these dtypes.
+        `output_signature` says what comes: a TensorSpec, or a tuple or dict of them; older
+        programs give dtypes and shapes apart. What is yielded is converted to these dtypes.
         """
         if not callable(generator):
             raise TypeError(
                 "Dataset.from_generator: `generator` must be a function that returns an iterable, "
-                f"not {generator!r:.100}. Wrap what can be iterated over in a lambda."
+                f"not {generator!r:.100}. Wrap it in a lambda."
             )
         spec = signature(output_signature, output_types, output_shapes)
-        make = partial(generated, generator, args, spec)
-        return Dataset._of_elements(make, lambda: spec, UNKNOWN_CARDINALITY)
+        return Dataset._of_elements(
+            partial(generated, generator, args, spec), lambda: spec, UNKNOWN_CARDINALITY
+        )
 
     @staticmethod
-    def range(*args: Any, **kwargs: Any) -> Dataset:
-        """The integers of Python's `range(*args)`, in int64 or the dtype `output_type`."""
+    def range(*args: Any, output_type: Any = int64, name: str | None = None) -> Dataset:
+        """The integers of Python's `range(*args)`, in the dtype `output_type`."""
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Dataset.range: takes 1 to 3 integers, and received {args!r}.")
-        dtype = as_dtype(kwargs.pop("output_type", int64))
-        kwargs.pop("name", None)
-        if kwargs:
-            raise TypeError(f"Dataset.range: there is no argument {next(iter(kwargs))!r}.")
         bounds = [static_int(arg, "Dataset.range", "args") for arg in args]
         if bounds[2:] == [0]:
             raise InvalidArgumentError("Dataset.range: the step must not be zero.")
-        numbers = range(*bounds)
-        return Dataset(
-            lambda: iter([numbers]), Numbers(dtype), lambda: TensorSpec([], dtype), len(numbers)
-        )
+        integers = range(*bounds)
+        return _of_numbers(lambda: iter([integers]), output_type, len(integers))
 
     @staticmethod
-    def counter(start: int = 0, step: int = 1, dtype: Any = int64, name: Any = None) -> Dataset:
+    def counter(
+        start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None
+    ) -> Dataset:
         """The integers from `start` on, `step` apart, without end."""
-        dtype = as_dtype(dtype)
-        bounds = [
-            static_int(start, "Dataset.counter", "start"),
-            static_int(step, "Dataset.counter", "step"),
-        ]
-        return Dataset(
-            lambda: order.counting(*bounds),
-            Numbers(dtype),
-            lambda: TensorSpec([], dtype),
-            INFINITE_CARDINALITY,
-        )
+        first = static_int(start, "Dataset.counter", "start")
+        every = static_int(step, "Dataset.counter", "step")
+        return _of_numbers(lambda: order.counting(first, every), dtype, INFINITE_CARDINALITY)
 
     @staticmethod
     def random(
-        seed: Any = None, rerandomize_each_iteration: bool = False, name: str | None = None
+        seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> Dataset:
         """Random integers from [0, 2**32), without end; the same ones in each iteration."""
-        begin = _beginnings(seed, "Dataset.random", bool(rerandomize_each_iteration))
+        generator = generators(seed, "Dataset.random", anew=bool(rerandomize_each_iteration))
 
         def blocks() -> Blocks:
-            random = begin()
+            random = generator()
             while True:
                 yield random.integers(2**32, size=1024)
 
-        return Dataset(blocks, Numbers(int64), lambda: TensorSpec([], int64), INFINITE_CARDINALITY)
+        return _of_numbers(blocks, int64, INFINITE_CARDINALITY)
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
@@ -111,26 +121,25 @@ class Dataset(Stages):
 
         `zip(a, b)` and `zip((a, b))` give pairs; a dict of datasets gives dicts.
         """
-        if datasets is not None:
-            args = (datasets,)
-        if not args:
-            raise TypeError("Dataset.zip: pass at least one dataset.")
-        structure = args if len(args) > 1 else args[0]
+        structure = datasets if not args else args if len(args) > 1 else args[0]
         parts = nest.flatten(structure)
         if not parts or not all(map(is_dataset, parts)) or _holds_list(structure):
             raise TypeError(
-                "Dataset.zip: expected datasets, in tuples or dicts (a list is not a structure "
-                f"here). Received: {structure!r:.200}."
+                "Dataset.zip: expected datasets, one or in tuples and dicts (a list is not a "
+                f"structure here). Received: {structure!r:.200}."
             )
         if all(isinstance(d._entries, Rows) and d._blocks == d._entries.in_order for d in parts):
-            return _zipped_rows(structure, parts)
+            least = min(len(d._entries) for d in parts)
+            arrays = (d._entries.first(least) for d in parts)
+            return _in_memory(Rows(nest.pack(structure, arrays)))
+        counts = [d._cardinality for d in parts if d._cardinality != INFINITE_CARDINALITY]
         return Dataset._of_elements(
             lambda: (
                 nest.pack(structure, iter(elements))
                 for elements in zip(*[d._elements() for d in parts], strict=False)
             ),
             lambda: nest.map_structure(lambda d: d.element_spec, structure),
-            _least([d._cardinality for d in parts]),
+            min(counts, default=INFINITE_CARDINALITY),
         )
 
     @staticmethod
@@ -138,14 +147,15 @@ class Dataset(Stages):
         datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
         """The next element of the one of `datasets` that each element of `choice_dataset` names."""
-        parts = _several(datasets, "Dataset.choose_from_datasets")
         if choice_dataset.element_spec != TensorSpec([], int64):
             raise TypeError(
                 "Dataset.choose_from_datasets: the elements of `choice_dataset` must be int64 "
                 f"scalars, and are {choice_dataset.element_spec!r}."
             )
-        return Dataset._chosen(
-            parts, lambda: map(int, choice_dataset._elements()), stop_on_empty_dataset
+        return _chosen(
+            _several(datasets, "Dataset.choose_from_datasets"),
+            lambda: map(int, choice_dataset._elements()),
+            stop_on_empty_dataset,
         )
 
     @staticmethod
@@ -159,24 +169,53 @@ class Dataset(Stages):
         """Each element the next one of a dataset drawn at random, with `weights` as chances."""
         op = "Dataset.sample_from_datasets"
         parts = _several(datasets, op)
-        chances = np.ones(len(parts)) if weights is None else np.asarray(weights, np.float64)
-        if chances.shape != (len(parts),) or (chances < 0).any() or not chances.any():
+        chances = np.asarray([1.0] * len(parts) if weights is None else weights, np.float64)
+        if chances.shape != (len(parts),) or chances.min() < 0 or not chances.any():
             raise ValueError(
                 f"{op}: `weights` must be {len(parts)} numbers, one for each dataset, not negative "
                 f"and not all zero. Received: {weights!r}."
             )
-        parts = [part for part, chance in zip(parts, chances, strict=True) if chance]
-        chances = chances[chances > 0]
-        begin = _beginnings(seed, op, rerandomize_each_iteration is not False)
-        return Dataset._chosen(parts, lambda: weighted(chances, begin), stop_on_empty_dataset)
-
-    @staticmethod
-    def _chosen(
-        parts: list[Dataset], choices: Callable[[], PythonIterator[int]], stop_on_empty: bool
-    ) -> Dataset:
-        return Dataset._of_elements(
-            lambda: chosen([d._elements() for d in parts], choices(), stop_on_empty),
-            lambda: common_spec([d.element_spec for d in parts]),
-            UNKNOWN_CARDINALITY,
+        generator = generators(seed, op, anew=rerandomize_each_iteration is not False)
+        possible = np.flatnonzero(chances)
+        return _chosen(
+            [parts[i] for i in possible],
+            lambda: weighted(chances[possible] / chances.sum(), generator()),
+            stop_on_empty_dataset,
         )
 
+
+def _in_memory(rows: Rows) -> Dataset:
+    spec = unbatch_spec(nest.map_structure(TensorSpec.from_tensor, rows.arrays))
+    return Dataset(rows.in_order, rows, lambda: spec, len(rows))
+
+
+def _of_numbers(blocks: Callable[[], Blocks], dtype: Any, cardinality: int) -> Dataset:
+    wanted = as_dtype(dtype)
+    return Dataset(blocks, Numbers(wanted), lambda: TensorSpec([], wanted), cardinality)
+
+
+def _chosen(
+    datasets: list[Dataset], choices: Callable[[], Iterator[int]], stop_on_empty: bool
+) -> Dataset:
+    return Dataset._of_elements(
+        lambda: chosen([d._elements() for d in datasets], choices(), stop_on_empty),
+        lambda: common_spec([d.element_spec for d in datasets]),
+        UNKNOWN_CARDINALITY,
+    )
+
+
+def _several(datasets: Any, op: str) -> list[Dataset]:
+    found = list(datasets)
+    if not found or not all(map(is_dataset, found)):
+        raise ValueError(
+            f"{op}: `datasets` must be a list of datasets. Received: {datasets!r:.200}."
+        )
+    return found
+
+
+def _holds_list(structure: Any) -> bool:
+    if isinstance(structure, Mapping):
+        structure = tuple(structure.values())
+    return isinstance(structure, list) or (
+        isinstance(structure, tuple) and any(map(_holds_list, structure))
+    )

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core import nest
 from ...core.convert import as_tensor
-from ...core.errors import InvalidArgumentError
+from ...core.errors import DTypeError, InvalidArgumentError
 from ...core.tensor import Tensor
 
 
@@ -67,3 +67,21 @@ def flatten_up_to(structure: Any, value: Any, op: str, what: str) -> list[Any]:
             f"{op}: {what} must be nested as {structure!r:.200} is. Received: {value!r:.200}."
         )
     return [part for key in keys for part in flatten_up_to(structure[key], value[key], op, what)]
+
+
+def like(state: Any, value: Any, op: str) -> Any:
+    """The new state that a user's function returned, if it is made as the present one is."""
+    new = returned(value, op)
+    try:
+        nest.assert_same_structure(state, new)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(
+            f"{op}: the new state must be nested as the present one. {error}"
+        ) from None
+    for old, part in zip(nest.flatten(state), nest.flatten(new), strict=True):
+        if part.dtype is not old.dtype:
+            raise DTypeError(
+                f"{op}: the new state is {part.dtype.name} where the present one is "
+                f"{old.dtype.name}. Cast one of them with tf.cast."
+            )
+    return new

@@ -41,6 +41,10 @@ class Rows:
     def in_order(self) -> Blocks:
         yield range(len(self))
 
+    def first(self, count: int) -> Any:
+        """The arrays of the first `count` rows."""
+        return nest.map_structure(lambda array: array[:count], self.arrays)
+
     def one(self, entry: Any) -> Any:
         return self._packed([column[entry, ...] for column in self._columns])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -60,8 +60,7 @@ def chosen(
                 return
 
 
-def weighted(weights: Any, random: Callable[[], np.random.Generator]) -> Iterator[int]:
-    """Choices without end, each with its weight as probability."""
-    generator = random()
+def weighted(chances: Any, random: np.random.Generator) -> Iterator[int]:
+    """Choices without end, each as likely as its chance."""
     while True:
-        yield from generator.choice(len(weights), size=256, p=weights / weights.sum()).tolist()
+        yield from random.choice(len(chances), size=256, p=chances).tolist()

@@ -15,6 +15,7 @@ from ...ops._static import static_ints
 from ...tape.type_specs import TensorSpec
 from .elements import flatten_up_to
 from .entries import arrays_of
+from .specs import batch_spec
 
 _OP = "Dataset.padded_batch"
 
@@ -79,10 +80,9 @@ def _padding_values(element: Any, values: Any) -> list[Any]:
 
 
 def padded_spec(spec: Any, shapes: Any, size: int | None) -> Any:
-    """The spec of such batches."""
-    leaves = nest.flatten(spec)
-    wanted = [part.shape for part in leaves] if shapes is None else padded_shapes(spec, shapes)
-    batches = [
-        TensorSpec([size] + shape, part.dtype) for part, shape in zip(leaves, wanted, strict=True)
-    ]
-    return nest.pack(spec, iter(batches))
+    """The spec of such batches of elements of `spec`."""
+    if shapes is None:
+        return batch_spec(spec, size)
+    wanted = iter(padded_shapes(spec, shapes))
+    filled = nest.map_structure(lambda part: TensorSpec(next(wanted), part.dtype), spec)
+    return batch_spec(filled, size)

@@ -80,7 +80,9 @@ def common_spec(specs: Iterable[Any]) -> Any:
 
 def batch_spec(spec: Any, size: int | None) -> Any:
     """The spec of batches of such elements; None where the last batch may be shorter."""
-    return nest.map_structure(lambda s: TensorSpec([size] + s.shape, s.dtype), spec)
+    return nest.map_structure(
+        lambda s: TensorSpec(TensorShape([size]).concatenate(s.shape), s.dtype), spec
+    )
 
 
 def unbatch_spec(spec: Any) -> Any:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from collections.abc import Iterator as PythonIterator
-from itertools import chain, count, takewhile
-from typing import Any
+from collections.abc import Callable, Iterator
+from itertools import chain, takewhile
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,21 +17,24 @@ from ...tape.sparse import _unheard
 from ...tape.type_specs import TensorSpec
 from . import blocks as order
 from .blocks import Block, Blocks
-from .elements import as_element, called, is_dataset, returned, truth
+from .elements import as_element, called, is_dataset, like, returned, truth
 from .entries import Entries, rows_of
 from .merging import interleaved
 from .padding import padded, padded_spec
 from .prefetch import prefetched
+from .seeds import generators
 from .specs import DatasetSpec, batch_spec, common_spec, spec_of, unbatch_spec
 from .stream import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Stream
 
 AUTOTUNE = -1
+_PREFETCHED_BY_DEFAULT = 2
+_INTERLEAVED_BY_DEFAULT = 4
 
 
 class Stages(Stream):
     """A stream with the methods of tf.data.Dataset."""
 
-    # Choosing and ordering elements
+    # Choosing and ordering
 
     def shuffle(
         self,
@@ -40,49 +42,52 @@ class Stages(Stream):
         seed: Any = None,
         reshuffle_each_iteration: bool | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Self:
         """The elements in random order, each drawn from the next `buffer_size` ones.
 
         A buffer that holds all (`buffer_size=len(dataset)`) makes every order equally likely; a
-        smaller one only moves an element forward by less than its size. Each iteration has
-        another order, unless `reshuffle_each_iteration` is False; `seed` (or
-        `tf.random.set_seed`) makes the sequence of orders the same in every run.
+        smaller one moves an element forward by less than its size. Each iteration has another
+        order, unless `reshuffle_each_iteration` is False; `seed`, or `tf.random.set_seed`, makes
+        the sequence of orders the same in every run.
         """
         size = static_int(buffer_size, "Dataset.shuffle", "buffer_size")
-        if size < 1 and size != UNKNOWN_CARDINALITY:
+        if size == UNKNOWN_CARDINALITY:
+            size = sys.maxsize
+        if size < 1:
             raise InvalidArgumentError(
-                f"Dataset.shuffle: `buffer_size` must be positive, or tf.data.UNKNOWN_CARDINALITY "
+                "Dataset.shuffle: `buffer_size` must be positive, or tf.data.UNKNOWN_CARDINALITY "
                 f"to hold all elements. Received: {size}."
             )
-        size = sys.maxsize if size == UNKNOWN_CARDINALITY else size
-        begin = _beginnings(seed, "Dataset.shuffle", reshuffle_each_iteration is not False)
+        generator = generators(seed, "Dataset.shuffle", anew=reshuffle_each_iteration is not False)
         return self._ordered(
-            lambda: order.shuffled(self._blocks(), size, begin()), self._cardinality
+            lambda: order.shuffled(self._blocks(), size, generator()), self._cardinality
         )
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+    def repeat(self, count: Any = None, name: str | None = None) -> Self:
         """The dataset `count` times over; for ever if `count` is None or negative."""
-        times = None if count is None else static_int(count, "Dataset.repeat", "count")
-        times = None if times is not None and times < 0 else times
-        n = self._cardinality
-        if times == 0 or n == 0:
-            n = 0
-        elif times is None:
-            n = INFINITE_CARDINALITY
-        elif n > 0:
-            n *= times
-        return self._ordered(lambda: order.repeated(self._blocks, times), n)
+        times = -1 if count is None else static_int(count, "Dataset.repeat", "count")
+        if not times or not self._cardinality:
+            cardinality = 0
+        elif times < 0:
+            cardinality = INFINITE_CARDINALITY
+        else:
+            cardinality = self._counted(lambda n: n * times)
+        return self._ordered(
+            lambda: order.repeated(self._blocks, None if times < 0 else times), cardinality
+        )
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count: Any, name: str | None = None) -> Self:
         """The first `count` elements; all of them if `count` is negative."""
         size = static_int(count, "Dataset.take", "count")
         if size < 0:
             return self
-        n = self._cardinality
-        n = size if n == INFINITE_CARDINALITY or size == 0 else min(n, size)
-        return self._ordered(lambda: order.taken(self._blocks(), size), n)
+        endless = self._cardinality == INFINITE_CARDINALITY
+        return self._ordered(
+            lambda: order.taken(self._blocks(), size),
+            size if endless else self._counted(lambda n: min(n, size)),
+        )
 
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
+    def skip(self, count: Any, name: str | None = None) -> Self:
         """The elements after the first `count`; none if `count` is negative."""
         size = static_int(count, "Dataset.skip", "count")
         if size < 0:
@@ -91,7 +96,7 @@ class Stages(Stream):
             lambda: order.skipped(self._blocks(), size), self._counted(lambda n: max(0, n - size))
         )
 
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Self:
         """Every `num_shards`-th element, from element `index` on."""
         shards = _positive(num_shards, "Dataset.shard", "num_shards")
         first = static_int(index, "Dataset.shard", "index")
@@ -104,11 +109,11 @@ class Stages(Stream):
             self._counted(lambda n: len(range(first, n, shards))),
         )
 
-    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: str = "", name: str | None = None) -> Self:
         """The same elements, kept in memory by the first iteration that comes to its end."""
         if filename:
             raise UnimplementedError(
-                "Dataset.cache: elements are cached in memory; leave `filename` out."
+                "Dataset.cache: elements are kept in memory only; leave `filename` out."
             )
         kept: list[Block] = []
 
@@ -124,33 +129,36 @@ class Stages(Stream):
 
         return self._ordered(blocks, self._cardinality)
 
-    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+    def concatenate(self, dataset: Stages, name: str | None = None) -> Self:
         """The elements of this dataset, then those of another."""
         spec = common_spec([self.element_spec, dataset.element_spec])
-        n = [self._cardinality, dataset._cardinality]
-        total = sum(n) if min(n) >= 0 else INFINITE_CARDINALITY if -1 in n else UNKNOWN_CARDINALITY
-        return Dataset._of_elements(
-            lambda: chain(self._elements(), dataset._elements()), lambda: spec, total
+        counts = {self._cardinality, dataset._cardinality}
+        if INFINITE_CARDINALITY in counts:
+            cardinality = INFINITE_CARDINALITY
+        elif UNKNOWN_CARDINALITY in counts:
+            cardinality = UNKNOWN_CARDINALITY
+        else:
+            cardinality = self._cardinality + dataset._cardinality
+        return self._of_elements(
+            lambda: chain(self._elements(), dataset._elements()), lambda: spec, cardinality
         )
 
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
         """The elements of which `predicate` is true."""
         op = "Dataset.filter"
-        _function(predicate, op, "predicate")
-        return self._some_elements(
-            lambda: (e for e in self._elements() if truth(called(predicate, e), op))
-        )
+        _check_function(predicate, op, "predicate")
+        return self._some(lambda: (e for e in self._elements() if truth(called(predicate, e), op)))
 
-    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
         """The elements before the first of which `predicate` is false."""
         op = "Dataset.take_while"
-        _function(predicate, op, "predicate")
-        return self._some_elements(
+        _check_function(predicate, op, "predicate")
+        return self._some(
             lambda: takewhile(lambda e: truth(called(predicate, e), op), self._elements())
         )
 
-    def unique(self, name: str | None = None) -> Dataset:
-        """The elements without those that came before: scalars, int32, int64 or strings."""
+    def unique(self, name: str | None = None) -> Self:
+        """Each element where it first comes. They must be tensors of int32, int64 or string."""
         spec = self.element_spec
         if not isinstance(spec, TensorSpec) or spec.dtype.name not in ("int32", "int64", "string"):
             raise DTypeError(
@@ -158,18 +166,18 @@ class Stages(Stream):
                 f"{spec!r}."
             )
 
-        def elements() -> PythonIterator[Any]:
+        def elements() -> Iterator[Any]:
             seen = set()
             for element in self._elements():
-                key = str(np.asarray(element._array).tolist())
-                if key not in seen:
-                    seen.add(key)
+                values = repr(element.numpy().tolist())
+                if values not in seen:
+                    seen.add(values)
                     yield element
 
-        return self._some_elements(elements)
+        return self._some(elements)
 
-    def _some_elements(self, elements: Callable[[], PythonIterator[Any]]) -> Dataset:
-        return Dataset._of_elements(elements, lambda: self.element_spec, UNKNOWN_CARDINALITY)
+    def _some(self, elements: Callable[[], Iterator[Any]]) -> Self:
+        return self._of_elements(elements, lambda: self.element_spec, UNKNOWN_CARDINALITY)
 
     # Several elements in one
 
@@ -180,10 +188,10 @@ class Stages(Stream):
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Self:
         """`batch_size` elements stacked into one along a new axis 0.
 
-        The last batch is shorter where elements are left over, unless `drop_remainder`.
+        The last batch is shorter where elements are left over; `drop_remainder` leaves it out.
         """
         size = _positive(batch_size, "Dataset.batch", "batch_size")
         return self._batches(
@@ -200,12 +208,13 @@ class Stages(Stream):
         padding_values: Any = None,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Dataset:
-        """`batch_size` elements in one, where the shorter ones are filled up to one shape.
+    ) -> Self:
+        """`batch_size` elements in one, the shorter ones filled up to one shape.
 
-        `padded_shapes` has a shape for each component, nested as the elements are, where None is
-        the length of the longest element of the batch; without it all dimensions are. The filling
-        is zeros (empty strings), or `padding_values`: one for all, or one for each component.
+        `padded_shapes` has a shape for each component, nested as the elements are, in which None
+        is the length of the longest element of the batch; without it all dimensions are. The
+        filling is zeros (empty strings), or `padding_values`: one for all, or one for each
+        component.
         """
         size = _positive(batch_size, "Dataset.padded_batch", "batch_size")
         one = self._entries.one
@@ -220,29 +229,29 @@ class Stages(Stream):
         self,
         size: int,
         drop_remainder: bool,
-        joined: Callable[[Block], Any],
+        stacked: Callable[[Block], Any],
         spec: Callable[[], Any],
-    ) -> Dataset:
-        return Dataset._of_elements(
-            lambda: map(joined, order.batched(self._blocks(), size, bool(drop_remainder))),
+    ) -> Self:
+        return self._of_elements(
+            lambda: map(stacked, order.batched(self._blocks(), size, drop_remainder)),
             spec,
             self._counted(lambda n: n // size if drop_remainder else -(-n // size)),
         )
 
-    def unbatch(self, name: str | None = None) -> Dataset:
+    def unbatch(self, name: str | None = None) -> Self:
         """The rows of the elements, one by one: the inverse of `batch`."""
 
-        def elements() -> PythonIterator[Any]:
+        def elements() -> Iterator[Any]:
             for element in self._elements():
                 rows = rows_of(element, "Dataset.unbatch")
                 yield from map(rows.one, range(len(rows)))
 
-        return Dataset._of_elements(
+        return self._of_elements(
             elements, lambda: unbatch_spec(self.element_spec), UNKNOWN_CARDINALITY
         )
 
-    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: Any = None) -> Dataset:
-        """Batches of another size."""
+    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: Any = None) -> Self:
+        """The rows of the elements in batches of another size."""
         return self.unbatch().batch(batch_size, drop_remainder)
 
     def window(
@@ -252,10 +261,10 @@ class Stages(Stream):
         stride: Any = 1,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Dataset:
-        """Datasets of `size` elements each, `stride` apart, beginning every `shift` elements.
+    ) -> Self:
+        """Datasets of `size` elements each, `stride` apart, one beginning every `shift` elements.
 
-        Where elements have several components, each has its own dataset.
+        Where elements have several components, each has a dataset of its own.
 
         >>> series = Dataset.range(5).window(3, shift=1, drop_remainder=True)
         >>> [w.numpy().tolist() for w in series.flat_map(lambda window: window.batch(3))]
@@ -266,25 +275,21 @@ class Stages(Stream):
         step = length if shift is None else _positive(shift, op, "shift")
         reach = (length - 1) * every + 1
 
-        def windows() -> PythonIterator[Any]:
-            found = order.windows(self._blocks(), length, step, every, bool(drop_remainder))
-            return map(self._window, found)
+        def component(entries: Entries, block: Block) -> Self:
+            spec = lambda: spec_of(entries.one(block[0]))  # noqa: E731
+            return type(self)(lambda: iter([block]), entries, spec, len(block))
 
-        return Dataset._of_elements(
+        def windows() -> Iterator[Any]:
+            for block in order.windows(self._blocks(), length, step, every, drop_remainder):
+                yield self._entries.components(block, component)
+
+        return self._of_elements(
             windows,
             lambda: nest.map_structure(DatasetSpec, self.element_spec),
             self._counted(
                 lambda n: max(0, (n - reach) // step + 1) if drop_remainder else -(-n // step)
             ),
         )
-
-    def _window(self, block: Block) -> Any:
-        def one_component(entries: Entries, block: Block) -> Dataset:
-            return Dataset(
-                lambda: iter([block]), entries, lambda: spec_of(entries.one(block[0])), len(block)
-            )
-
-        return self._entries.components(block, one_component)
 
     # Functions of elements
 
@@ -296,25 +301,25 @@ class Stages(Stream):
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Self:
         """What `map_func` makes of each element; a tuple is given as several arguments.
 
-        The elements are mapped in order, one at a time, whatever `num_parallel_calls` says.
+        It runs for one element after the other, whatever `num_parallel_calls` says.
         """
         op = "Dataset.map"
-        _function(map_func, op, "map_func")
+        _check_function(map_func, op, "map_func")
 
         def result(element: Any) -> Any:
             return returned(called(map_func, element), op)
 
-        return Dataset._of_elements(
+        return self._of_elements(
             lambda: map(result, self._elements()),
-            self._spec_of_results(result),
+            lambda: self._spec_of_results(result),
             self._cardinality,
         )
 
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements of all datasets that `map_func` makes of the elements, one by one."""
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Self:
+        """The elements of all the datasets that `map_func` makes of the elements, in order."""
         return self._interleaved(map_func, 1, 1, "Dataset.flat_map")
 
     def interleave(
@@ -325,44 +330,38 @@ class Stages(Stream):
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Dataset:
-        """The elements of the datasets that `map_func` makes of the elements, some from each.
+    ) -> Self:
+        """The elements of the datasets that `map_func` makes of the elements, in turns.
 
-        `cycle_length` datasets (4, if it is not given) take turns of `block_length` elements (1).
+        `cycle_length` datasets (4 by default) take turns of `block_length` elements (1).
         """
         op = "Dataset.interleave"
-        automatic = cycle_length is None or cycle_length == AUTOTUNE
-        cycle = _INTERLEAVED_BY_DEFAULT if automatic else _positive(cycle_length, op, "cycle_length")
+        if cycle_length is None or cycle_length == AUTOTUNE:
+            cycle_length = _INTERLEAVED_BY_DEFAULT
+        cycle = _positive(cycle_length, op, "cycle_length")
         length = 1 if block_length is None else _positive(block_length, op, "block_length")
         return self._interleaved(map_func, cycle, length, op)
 
-    def _interleaved(
-        self, map_func: Callable[..., Any], cycle_length: int, block_length: int, op: str
-    ) -> Dataset:
-        _function(map_func, op, "map_func")
+    def _interleaved(self, map_func: Any, cycle_length: int, block_length: int, op: str) -> Self:
+        _check_function(map_func, op, "map_func")
 
-        def result(element: Any) -> Dataset:
-            dataset = called(map_func, element)
-            if not is_dataset(dataset):
-                raise TypeError(
-                    f"{op}: `map_func` must return a dataset, and returned {dataset!r:.100}."
-                )
-            return dataset
+        def result(element: Any) -> Self:
+            return _check_dataset(called(map_func, element), op, "map_func")
 
-        return Dataset._of_elements(
-            lambda: interleaved(
-                (result(e)._elements() for e in self._elements()), cycle_length, block_length
-            ),
-            lambda: spec_of_results(result, self.element_spec).element_spec,
-            UNKNOWN_CARDINALITY,
+        def elements() -> Iterator[Any]:
+            streams = (result(element)._elements() for element in self._elements())
+            return interleaved(streams, cycle_length, block_length)
+
+        return self._of_elements(
+            elements, lambda: self._spec_of_results(result).element_spec, UNKNOWN_CARDINALITY
         )
 
     def scan(
         self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
-    ) -> Dataset:
-        """What `scan_func(state, element)` returns besides the next state, for each element."""
+    ) -> Self:
+        """The outputs of `state, output = scan_func(state, element)` along the elements."""
         op = "Dataset.scan"
-        _function(scan_func, op, "scan_func")
+        _check_function(scan_func, op, "scan_func")
         initial = as_element(initial_state, op)
 
         def step(state: Any, element: Any) -> tuple[Any, Any]:
@@ -372,61 +371,78 @@ class Stages(Stream):
                     f"{op}: `scan_func` must return a pair (new state, output), and returned "
                     f"{pair!r:.100}."
                 )
-            return _like(state, pair[0], op, "scan_func"), returned(pair[1], op)
+            return like(state, pair[0], op), returned(pair[1], op)
 
-        def elements() -> PythonIterator[Any]:
+        def outputs() -> Iterator[Any]:
             state = initial
             for element in self._elements():
                 state, output = step(state, element)
                 yield output
 
-        return Dataset._of_elements(
-            elements,
-            self._spec_of_results(lambda element: step(initial, element)[1]),
+        return self._of_elements(
+            outputs,
+            lambda: self._spec_of_results(lambda element: step(initial, element)[1]),
             self._cardinality,
         )
 
     def reduce(
         self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
     ) -> Any:
-        """The last state of `state = reduce_func(state, element)` over all elements."""
+        """The last state of `state = reduce_func(state, element)` along the elements."""
         op = "Dataset.reduce"
-        _function(reduce_func, op, "reduce_func")
+        _check_function(reduce_func, op, "reduce_func")
         state = as_element(initial_state, op)
         with _unheard():
             for element in self._elements():
-                state = _like(state, reduce_func(state, element), op, "reduce_func")
+                state = like(state, reduce_func(state, element), op)
         return state
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Self:
         """Pairs of a number, counted from `start` in int64, and an element."""
         first = static_int(start, "Dataset.enumerate", "start")
-        return Dataset.zip(Dataset.counter(first), self)
+        return self._of_elements(
+            lambda: ((_int64(n), element) for n, element in enumerate(self._elements(), first)),
+            lambda: (spec_of(_int64(0)), self.element_spec),
+            self._cardinality,
+        )
 
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+    # Running
+
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Self:
         """The same elements, up to `buffer_size` of them made ahead by a thread."""
-        size = static_int(buffer_size, "Dataset.prefetch", "buffer_size")
-        if size < 0 and size != AUTOTUNE:
+        ahead = static_int(buffer_size, "Dataset.prefetch", "buffer_size")
+        if ahead == AUTOTUNE:
+            ahead = _PREFETCHED_BY_DEFAULT
+        if ahead < 0:
             raise InvalidArgumentError(
-                f"Dataset.prefetch: `buffer_size` must be >= 0 or tf.data.AUTOTUNE, not {size}."
+                f"Dataset.prefetch: `buffer_size` must be >= 0 or tf.data.AUTOTUNE, not {ahead}."
             )
-        ahead = _PREFETCHED_BY_DEFAULT if size == AUTOTUNE else size
         if not ahead:
             return self
-        return Dataset._of_elements(
+        return self._of_elements(
             lambda: prefetched(self._elements, ahead), lambda: self.element_spec, self._cardinality
         )
 
-    def apply(self, transformation_func: Callable[[Dataset], Any], name: Any = None) -> Dataset:
+    def apply(self, transformation_func: Callable[[Self], Any], name: Any = None) -> Self:
         """`transformation_func(self)`, which must be a dataset."""
-        dataset = transformation_func(self)
-        if not is_dataset(dataset):
-            raise TypeError(
-                "Dataset.apply: `transformation_func` must return a dataset, and returned "
-                f"{dataset!r:.100}."
-            )
-        return dataset
+        return _check_dataset(transformation_func(self), "Dataset.apply", "transformation_func")
 
+
+def cardinality(dataset: Stages) -> Tensor:
+    """`dataset.cardinality()`."""
+    return dataset.cardinality()
+
+
+def assert_cardinality(expected_cardinality: Any) -> Callable[[Stages], Stages]:
+    """For `apply`: the same elements, known to be so many; an error if they turn out not to be."""
+    expected = static_int(expected_cardinality, "assert_cardinality", "expected_cardinality")
+    return lambda dataset: dataset._ordered(
+        lambda: order.exactly(dataset._blocks(), expected), expected
+    )
+
+
+def _int64(value: int) -> Tensor:
+    return Tensor(np.asarray(value, np.int64))
 
 
 def _positive(value: Any, op: str, name: str) -> int:
@@ -436,6 +452,12 @@ def _positive(value: Any, op: str, name: str) -> int:
     return number
 
 
-def _function(fn: Any, op: str, name: str) -> None:
+def _check_function(fn: Any, op: str, name: str) -> None:
     if not callable(fn):
         raise DTypeError(f"{op}: `{name}` must be a function, not {fn!r:.100}.")
+
+
+def _check_dataset(value: Any, op: str, fn: str) -> Any:
+    if not is_dataset(value):
+        raise TypeError(f"{op}: `{fn}` must return a dataset, and returned {value!r:.100}.")
+    return value

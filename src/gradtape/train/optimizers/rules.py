@@ -11,7 +11,7 @@ Scalars arrive in the dtype of the arrays; what can be computed from scalars alo
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,12 +26,13 @@ Rule = Callable[..., tuple[Any, dict[str, Any]]]
 Preparation = Callable[..., tuple[Any, Any]]
 
 
-class Update(NamedTuple):
-    """A rule and what comes before it; equal ones share a plan."""
+class Update:
+    """A rule, what comes before it, and the slots that it has to do with."""
 
-    rule: Rule
-    preparations: tuple[Preparation, ...] = ()
-    slots: tuple[str, ...] = ()
+    def __init__(self, rule: Rule, preparations: tuple[Preparation, ...], slots: tuple[str, ...]):
+        self.rule = rule
+        self.preparations = preparations
+        self.slots = slots
 
     def __call__(self, xp: Any, w: Any, g: Any, slots: dict[str, Any], scalars: Any) -> list[Any]:
         """The new values of the variable and of its slots, in order."""
@@ -40,6 +41,24 @@ class Update(NamedTuple):
         given = {name: scalars[name] for name in _keywords(self.rule)}
         w, slots = self.rule(xp, w, g, **slots, **given)
         return [w, *[slots[name] for name in self.slots]]
+
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """The names of all scalars that are needed."""
+        functions = (*self.preparations, self.rule)
+        return tuple(dict.fromkeys(name for each in functions for name in _keywords(each)))
+
+    @cached_property
+    def plan(self) -> Plan:
+        return _plan(self)
+
+
+@cache
+def update_by(
+    rule: Rule, preparations: tuple[Preparation, ...] = (), slots: tuple[str, ...] = ()
+) -> Update:
+    """The update by a rule: one for all variables, so that its plan is made once."""
+    return Update(rule, preparations, slots)
 
 
 def _keywords(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -71,6 +90,10 @@ def unchanged(xp: Any, w: Any, g: Any) -> tuple[Any, dict[str, Any]]:
     return w, {}
 
 
+def replaced(xp: Any, w: Any, g: Any) -> tuple[Any, dict[str, Any]]:
+    return g, {}
+
+
 def accumulated(xp: Any, w: Any, g: Any) -> tuple[Any, dict[str, Any]]:
     return w + g, {}
 
@@ -82,11 +105,10 @@ def averaged(xp: Any, w: Any, g: Any, *, keep: Any, take: Any) -> tuple[Any, dic
 # Running them
 
 
-def update(change: Update, variables: list[Variable], g: Any, scalars: dict[str, Any]) -> None:
+def run(change: Update, variables: list[Variable], g: Any, scalars: dict[str, Any]) -> None:
     """Give `variables`, the updated one and its slots, their values after a step."""
     if current_graph() is None:
-        arrays = [_contiguous(variable) for variable in variables]
-        plan(change).run(arrays, np.asarray(g), scalars)
+        change.plan.run([_contiguous(variable) for variable in variables], np.asarray(g), scalars)
         return
     arrays = [as_tensor(variable)._array for variable in variables]
     slots = dict(zip(change.slots, arrays[1:], strict=True))
@@ -95,13 +117,13 @@ def update(change: Update, variables: list[Variable], g: Any, scalars: dict[str,
         variable.assign(Tensor(array))
 
 
-def update_rows(
+def run_on_rows(
     change: Update, variables: list[Variable], rows: Any, g: Any, scalars: dict[str, Any]
 ) -> None:
     """The same for some rows of the variables, each named once; the others are not touched."""
     arrays = [variable._writable() for variable in variables]
     parts = [array[rows] for array in arrays]
-    plan(change).run(parts, g, scalars)
+    change.plan.run(parts, g, scalars)
     for array, part in zip(arrays, parts, strict=True):
         array[rows] = part
 
@@ -207,19 +229,16 @@ class _Recorder:
         return lambda *operands: self.call(ufunc, *operands)
 
 
-@cache
-def plan(change: Update) -> Plan:
+def _plan(change: Update) -> Plan:
     """The calls that run `change` in place.
 
     A result is written over the old value once nothing needs that any more, else into scratch and
     copied at the end.
     """
-    functions = (*change.preparations, change.rule)
-    names = tuple(dict.fromkeys(name for function in functions for name in _keywords(function)))
     recorder = _Recorder()
     targets = [_Symbol(recorder) for _ in ("w", *change.slots)]
     g = _Symbol(recorder)
-    scalars = {name: _Symbol(recorder) for name in names}
+    scalars = {name: _Symbol(recorder) for name in change.scalars}
     slots = dict(zip(change.slots, targets[1:], strict=True))
     results = change(recorder, targets[0], g, slots, scalars)
 
@@ -245,4 +264,4 @@ def plan(change: Update) -> Plan:
         first, *rest = (register[x] for x in operands)
         calls.append(Call(ufunc, first, rest[0] if rest else None, register[out]))
     calls += [Call(np.positive, register[x], None, i) for x, i in home.items() if register[x] != i]
-    return Plan(calls, names, scratch)
+    return Plan(calls, change.scalars, scratch)

@@ -1,0 +1,106 @@
+"""LossScaleOptimizer: a loss scaled so that gradients of half precision do not vanish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
+
+from ...core.convert import as_tensor
+from ...core.cotangent import IndexedSlices
+from ...core.dtypes import int64
+from ...core.engine import common_engine
+from ...core.tensor import Tensor
+from ...ops.creation import cast
+from ...ops.logic import where
+from ...ops.reduction import reduce_all
+from ...tape.control import cond
+from ...tape.variable import Variable
+from .base import Optimizer
+
+
+class LossScaleOptimizer(Optimizer):
+    """Divides gradients of a scaled loss by the scale, and finds the scale by itself.
+
+    >>> optimizer = tf.optimizers.LossScaleOptimizer(tf.optimizers.Adam())
+    >>> with tf.GradientTape() as tape:
+    ...     loss = optimizer.scale_loss(compute_loss())
+    >>> optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+
+    If a gradient is not finite, the step is left out and the scale halved; after
+    `dynamic_growth_steps` good steps in a row it is doubled. What concerns the updates is given to
+    the `inner_optimizer`.
+    """
+
+    def __init__(
+        self,
+        inner_optimizer: Optimizer,
+        initial_scale: float = 2.0**15,
+        dynamic_growth_steps: int = 2000,
+        name: str | None = None,
+    ) -> None:
+        if not isinstance(inner_optimizer, Optimizer):
+            raise TypeError(
+                "LossScaleOptimizer: `inner_optimizer` must be an optimizer, not a "
+                f"{type(inner_optimizer).__name__}."
+            )
+        super().__init__(learning_rate=0.0, name=name)
+        self.inner_optimizer = inner_optimizer
+        self.initial_scale = initial_scale
+        self.dynamic_growth_steps = dynamic_growth_steps
+        inner_optimizer.loss_scale_factor = None  # or gradients would be divided twice
+
+    def build(self, variables: Sequence[Variable]) -> None:
+        if self.built:
+            return
+        self.step_counter = self.add_variable((), dtype=int64, name="step_counter")
+        self.dynamic_scale = self.add_variable((), self.initial_scale, name="dynamic_scale")
+        self.inner_optimizer.build(variables)
+        self._trainable_variables = list(variables)
+        self.built = True
+
+    @property
+    def variables(self) -> list[Variable]:
+        return self._variables + self.inner_optimizer.variables
+
+    @property
+    def iterations(self) -> Any:
+        return self.inner_optimizer.iterations
+
+    @property
+    def learning_rate(self) -> Any:
+        return self.inner_optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate: Any) -> None:
+        self.inner_optimizer.learning_rate = learning_rate
+
+    def scale_loss(self, loss: Any) -> Any:
+        """`loss` times the present scale."""
+        scale = self.dynamic_scale if self.built else self.initial_scale
+        loss = as_tensor(loss)
+        return loss * cast(scale, loss.dtype)
+
+    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
+        grads = list(grads)
+        if not self.built and trainable_variables is not None:
+            self.build(trainable_variables)
+        cond(
+            self.check_finite(grads),
+            lambda: self._apply_unscaled(grads, trainable_variables),
+            self._skip,
+        )
+
+    def _apply_unscaled(self, grads: list[Any], variables: Any) -> None:
+        unscaled = [None if g is None else _divided(g, self.dynamic_scale) for g in grads]
+        self.inner_optimizer.apply(unscaled, variables)
+        grows = self.step_counter == self.dynamic_growth_steps - 1
+        self.step_counter.assign(where(grows, 0, self.step_counter + 1))
+        self.dynamic_scale.assign(self.dynamic_scale * where(grows, 2.0, 1.0))
+
+    def _skip(self) -> None:
+        self.step_counter.assign(0)
+        self.dynamic_scale.assign(self.dynamic_scale * 0.5)
+
+    def check_finite(self, grads: Any) -> Tensor:
+        """Whether all elements of all gradients are finite."""
+        return reduce_all([_is_finite(g) for g in grads if g is not None])
