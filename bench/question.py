@@ -92,11 +92,11 @@ class Question:
 
 def find_questions() -> dict[str, Question]:
     """All questions by file name; each module of the packages here has one, called `question`."""
-    from bench import gradbench, questions
+    from bench import function, gradbench, questions
 
     found = {
         module.name: importlib.import_module(f"{package.__name__}.{module.name}").question
-        for package in (questions, gradbench)
+        for package in (questions, gradbench, function)
         for module in pkgutil.iter_modules(package.__path__)
         if not module.name.startswith("_")
     }

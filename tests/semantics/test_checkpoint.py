@@ -119,8 +119,13 @@ def test_what_was_shared_is_restored_where_it_is_no_longer(tf, train, folder):
     same(b, 1.0)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int64"]
-                         + ["uint8", "uint64", "bool", "complex64", "complex128"])  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "float16", "bfloat16", "float32", "float64", "int8", "int64", "uint8", "uint64", "bool",
+        "complex64", "complex128",
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("shape", [(), (3,), (2, 0, 2), (2, 3)])
 def test_dtypes_and_shapes(tf, train, folder, dtype, shape):
     count = int(np.prod(shape))

@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+from contextlib import suppress
 
 import ml_dtypes
 import numpy as np
@@ -193,13 +194,10 @@ def test_a_file_that_shrinks_while_it_is_open(tmp_path):
 @given(st.randoms(use_true_random=False))
 def test_other_damage_is_found(tmp_path_factory, choose):
     path = small(tmp_path_factory.mktemp("damage"))
-    before, whole = read_all(path), path.read_bytes()
-    damaged = mangled(whole, choose)
-    path.write_bytes(damaged)
-    try:
-        assert read_all(path) == before or damaged == whole
-    except (DataLossError, UnimplementedError):
-        pass
+    before = read_all(path)
+    path.write_bytes(mangled(path.read_bytes(), choose))
+    with suppress(DataLossError, UnimplementedError):
+        assert read_all(path) == before
 
 
 def mangled(data, choose: random.Random):
@@ -276,7 +274,7 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_headers(tmp_path, case):
     path = raw(tmp_path / "x", HOSTILE[case], bytes(8))
-    with pytest.raises(DataLossError, match="x: .*nothing was taken"):
+    with pytest.raises(DataLossError, match=r"x: .*nothing was taken"):
         opened(path)
 
 

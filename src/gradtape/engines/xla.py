@@ -9,10 +9,21 @@ import jax
 import jax.numpy as jnp
 
 from ..core.engine import Engine
+from ..core.errors import SymbolicTensorError
+from ..core.tensor import is_symbolic
+from ..core.tracing import tracing
 
 
 class XlaEngine(Engine):
     name = "xla"
+
+    def explain(self, op: str, tensors: Any, error: Exception) -> None:
+        """A tensor may be symbolic: of a trace that is over, or where an op needs its values."""
+        if isinstance(error, jax.errors.UnexpectedTracerError) and tracing.explain is not None:
+            outside = next(x for x in tensors if is_symbolic(x._array))
+            raise SymbolicTensorError(f"{op}: {tracing.explain(outside._array)}") from None
+        if isinstance(error, (jax.errors.JAXTypeError, jax.errors.JAXIndexError)):
+            raise error
 
     def getitem(self, x: Any, key: Any) -> Any:
         """`x[key]`. JAX would clip an index out of range, so static ones are checked here."""

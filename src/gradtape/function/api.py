@@ -209,7 +209,7 @@ class Function:
         self, instance: Any, args: Any, leaves: list[Any], creates: bool
     ) -> tuple[Any, bool]:
         from .concrete import ConcreteFunction
-        from .graph import Graph
+        from .graph import Graph, values_explained
 
         graph = Graph(self.name)
         graph.creates = creates
@@ -220,7 +220,8 @@ class Function:
                 leaf if isinstance(leaf, Variable) else graph.tensor(leaf._array) for leaf in leaves
             ]
             self._count += 1
-            result = self._invoke(instance, args, iter(symbols))
+            with values_explained():
+                result = self._invoke(instance, args, iter(symbols))
         return ConcreteFunction(graph, leaves, symbols, result), bool(graph.created)
 
     def _invoke(self, instance: Any, args: Any, leaves: Any) -> Any:
@@ -274,6 +275,15 @@ class Function:
     def _names(self) -> list[str]:
         return [] if self._signature is None else list(self._signature.parameters)
 
+    def export(self, *args: Any, **kwargs: Any) -> Any:
+        """The trace for these arguments without its Python: StableHLO, to save and serve.
+
+        >>> square = tf.function(lambda x: x * x)
+        >>> square.export(tf.TensorSpec([2])).save("square.npz")  # doctest: +SKIP
+        >>> tf.function.load("square.npz")([1.0, 2.0])  # doctest: +SKIP
+        """
+        return self._concrete((), args, kwargs).export()
+
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""
         return self._count
@@ -313,6 +323,14 @@ class Method:
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
         """The trace for these arguments (tensors, or TensorSpecs in their place), as a callable."""
         return self._function._concrete(self._instance, args, kwargs)
+
+    def export(self, *args: Any, **kwargs: Any) -> Any:
+        """The trace for these arguments without its Python: StableHLO, to save and serve."""
+        return self._function._concrete(self._instance, args, kwargs).export()
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        return functools.partial(self._function.python_function, *self._instance)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._function, name)

@@ -14,12 +14,12 @@ from ..core import nest
 from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
 from ..core.dispatch import recorders
-from ..core.errors import Error
+from ..core.errors import Error, UnimplementedError
 from ..core.tensor import Tensor
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable, held_lock
 from .calls import CompiledCall
-from .graph import Graph, Mark, Program
+from .graph import Cut, Graph, Mark, Program
 from .signature import describe
 
 
@@ -176,6 +176,36 @@ class ConcreteFunction:
         every = iter([next(computed) if y is None else y for y in self._constants])
         return _restored(self._result, every)
 
+    # For those who look inside
+
+    @property
+    def assigned(self) -> list[int]:
+        """The numbers of the variables that a call assigns."""
+        return self._assigned
+
+    def inputs_outside(self) -> tuple[list[Tensor], list[Variable], int]:
+        """What the inputs of the program are: tensors, variables, and the number of random keys."""
+        return self._arguments, [v for v, _ in self._variables], len(self._feeds)
+
+    def described_result(self, packed: Callable[[Any, Any], Any]) -> Any:
+        """The structure of the results, as `packed(structure, leaf)` writes it."""
+        constants = iter(self._constants)
+
+        def leaf(mark: Any) -> Any:
+            if mark is None:
+                return None
+            if not isinstance(mark, _Leaf):
+                raise UnimplementedError(
+                    f"export: {self.name} returns an IndexedSlices. Return it dense: "
+                    "tf.convert_to_tensor(slices)."
+                )
+            constant = next(constants)
+            if constant is None:
+                return {"tensor": True}
+            return {"constant": constant.numpy().tolist(), "dtype": constant.dtype.name}
+
+        return packed(self._result, leaf)
+
     @property
     def structured_outputs(self) -> Any:
         """The results, as TensorSpecs."""
@@ -212,6 +242,29 @@ class BoundTrace:
     @property
     def structured_outputs(self) -> Any:
         return self._concrete.structured_outputs
+
+    def steps(self) -> list[tuple[str, list[Any]]]:
+        """The recorded ops in order: their names, and the tracers of their outputs."""
+        tensors = self.graph.tensors
+        return [
+            (op.name, [tensors[k]._array for k in ([keys] if type(keys) is int else keys)])
+            for op, _, keys, _, _ in self.graph.steps[: self._concrete.program.end.records]
+        ]
+
+    def values_of(self, arrays: list[Any], tensors: list[Tensor]) -> list[Any]:
+        """The values that arrays of the graph have in a call with these tensors."""
+        program = self._concrete.program
+        values = [x._array for x in tensors] + [v._now()._array for v in self.variables]
+        cut = Cut(self.graph, program.start, program.end, arrays)
+        with jax.enable_x64(True):
+            found = jax.jit(lambda *inputs: cut.run(program.inputs, inputs))(*values)
+        return [np.asarray(y) for y in found]
+
+    def export(self) -> Any:
+        """The trace without its Python, to be saved to a file and served from there."""
+        from .export import export
+
+        return export(self._concrete)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         unknown = [name for name in kwargs if name not in dict(self._arguments)]

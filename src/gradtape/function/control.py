@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 
 from ..core import nest
 from ..core.convert import as_tensor
@@ -15,6 +15,7 @@ from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.tensor import Tensor, is_symbolic
 from ..core.tracing import current_graph
 from ..tape.control import EagerForms, Stacked, packed
+from ..tape.tensor_array import TensorArray
 from .graph import Graph, Mark, Program
 from .nodes import Block, Choice, ChoiceCall, Walk, WalkCall
 
@@ -80,20 +81,28 @@ def _condition(pred: Any, op: str) -> Any:
 class _Traced:
     """A block while it is made: what a function of tensors did."""
 
-    def __init__(self, name: str, likes: list[Any], in_loop: bool) -> None:
+    def __init__(self, name: str, in_loop: bool = False) -> None:
         outer = current_graph()
         assert outer is not None
         self.outer: Graph = outer
-        self.graph = Graph(name, outer)
+        self.graph = Graph(f"{name} of {outer.name}", outer)
         if in_loop:
             self.graph.round = self.graph.input(np.int32(0))
-        self.inputs = [self.graph.tensor(like) for like in likes]
+        self.inputs: list[Tensor] = []
         self.result: Any = None
 
-    def run(self, function: Callable[..., Any], *args: Any) -> None:
+    def input(self, like: Any) -> Tensor:
+        tensor = self.graph.tensor(like)
+        self.inputs.append(tensor)
+        return tensor
+
+    def run(self, function: Callable[[], Any]) -> None:
         with self.graph.running():
-            self.result = function(*args)
-            self.outputs = [as_tensor(y) for y in nest.flatten(self.result) if y is not None]
+            self.result = function()
+            self.outputs = [
+                y._together() if isinstance(y, TensorArray) else as_tensor(y)
+                for y in _leaves(self.result)
+            ]
         self.end = self.graph.mark()
         for variable in self.graph.variables.values():
             variable._as_tensor()  # the tapes around the block see that it is read
@@ -124,7 +133,7 @@ class _Traced:
 
 
 def _choose(name: str, index: Any, functions: list[Any], labels: list[str]) -> Any:
-    blocks = [_Traced(f"{name} of {current_graph().name}", [], False) for _ in functions]
+    blocks = [_Traced(name) for _ in functions]
     for block, function in zip(blocks, functions, strict=True):
         block.run(function)
     _check_alike(name, blocks, labels)
@@ -153,7 +162,7 @@ def _choose(name: str, index: Any, functions: list[Any], labels: list[str]) -> A
     count = len(blocks[0].outputs)
     for variable, y in zip(assigned.values(), outputs[count:], strict=True):
         graph.write(variable, y._array)
-    return _repacked(blocks[0].result, outputs[:count])
+    return _packed_like(blocks[0].result, outputs[:count])
 
 
 def _variable_feeds(block: _Traced) -> dict[int, Any]:
@@ -164,9 +173,22 @@ def _variable_feeds(block: _Traced) -> dict[int, Any]:
     }
 
 
-def _repacked(structure: Any, tensors: list[Tensor]) -> Any:
-    given = iter(tensors)
-    return nest.map_structure(lambda y: None if y is None else next(given), structure)
+def _leaves(structure: Any) -> list[Any]:
+    return [leaf for leaf in nest.flatten(structure) if leaf is not None]
+
+
+def _repacked(structure: Any, leaves: Any) -> Any:
+    given = iter(leaves)
+    return nest.map_structure(lambda leaf: None if leaf is None else next(given), structure)
+
+
+def _packed_like(structure: Any, tensors: list[Tensor]) -> Any:
+    """`tensors` in the places of the leaves of `structure`, as TensorArrays where they are."""
+    leaves = [
+        leaf._with(x) if isinstance(leaf, TensorArray) else x
+        for leaf, x in zip(_leaves(structure), tensors, strict=True)
+    ]
+    return _repacked(structure, leaves)
 
 
 def _check_alike(name: str, blocks: list[_Traced], labels: list[str]) -> None:
@@ -195,6 +217,63 @@ def _check_alike(name: str, blocks: list[_Traced], labels: list[str]) -> None:
 # Repeating
 
 
+class _State:
+    """The loop variables of a loop: what they are outside, and what a round sees of them.
+
+    A TensorArray is carried as one tensor of all its elements. If their shape is not known when the
+    loop begins, the first round that writes one says what it is.
+    """
+
+    def __init__(self, name: str, structure: Any) -> None:
+        self.name = name
+        self.structure = structure
+        self.leaves = _leaves(structure)
+        self.starts = [self._start(leaf) for leaf in self.leaves]
+
+    def _start(self, leaf: Any) -> Tensor | None:
+        if not isinstance(leaf, TensorArray):
+            return as_tensor(leaf, op=self.name)
+        if leaf._whole is None and not leaf.element_shape.is_fully_defined():
+            return None
+        return leaf._together()
+
+    def enter(self, block: _Traced) -> Any:
+        """The loop variables as the round sees them."""
+        self.inputs = [None if start is None else block.input(start._array) for start in self.starts]
+
+        def begin(i: int, array: TensorArray) -> Tensor:
+            shape = (len(array._elements), *array.element_shape)
+            zeros = np.zeros(shape, array.dtype.numpy_dtype)
+            self.starts[i] = Tensor(zeros)
+            self.inputs[i] = block.input(zeros)
+            return self.inputs[i]  # type: ignore[return-value]
+
+        symbols = [
+            leaf._with(x, partial(begin, i)) if isinstance(leaf, TensorArray) else x
+            for i, (leaf, x) in enumerate(zip(self.leaves, self.inputs, strict=True))
+        ]
+        return _repacked(self.structure, symbols)
+
+    def leave(self, after: Any) -> list[Tensor]:
+        """The tensors of the loop variables at the end of the round."""
+        found = []
+        for i, leaf in enumerate(_leaves(after)):
+            if not isinstance(leaf, TensorArray):
+                found.append(as_tensor(leaf, op=self.name))
+            elif leaf._whole is not None or leaf._begin is None:
+                found.append(leaf._together())
+            else:
+                raise InvalidArgumentError(
+                    f"{self.name}: loop variable {i} is a TensorArray that no round writes, and "
+                    "the shape of its elements is not known. Give `element_shape`."
+                )
+        return found
+
+    def final(self, tensors: list[Tensor]) -> Any:
+        """The loop variables after the loop."""
+        return _packed_like(self.structure, tensors)
+
+
 def _while(
     name: str,
     cond: Callable[..., Any],
@@ -202,20 +281,21 @@ def _while(
     loop_vars: Any,
     bound: int | None,
 ) -> Any:
-    starts = [as_tensor(x, op=name) for x in nest.flatten(loop_vars)]
-    likes = [x._array for x in starts]
-    block = _Traced(f"{name} of {current_graph().name}", likes, True)
-    given = nest.pack_sequence_as(loop_vars, block.inputs)
-    block.run(lambda: packed(body(*given), loop_vars))
-    _check_carries(name, starts, block.outputs)
-    test = _Traced(block.graph.name, likes, True)
-    test.run(lambda: cond(*nest.pack_sequence_as(loop_vars, test.inputs)))
+    state = _State(name, loop_vars)
+    block = _Traced(name, in_loop=True)
+    given = state.enter(block)
+    block.run(lambda: state.leave(packed(body(*given), loop_vars)))
+    _check_carries(name, state.starts, block.outputs)
+    test = _Traced(name, in_loop=True)
+    seen = _State(name, state.final(state.starts))  # type: ignore[arg-type]
+    asked = seen.enter(test)
+    test.run(lambda: cond(*asked))
     if test.graph.assigned:
         raise InvalidArgumentError(f"{name}: `cond` must not assign to variables.")
     if len(test.outputs) != 1 or test.outputs[0]._array.size != 1:
         raise ShapeError(f"{name}: `cond` must return one bool, and returned {test.result!r:.100}.")
-    outputs = _loop(name, block, starts, [], [], None, bound=bound, test=test)
-    return nest.pack_sequence_as(loop_vars, outputs)
+    loop = _Loop(name, block, state, [], [], [])
+    return state.final(loop.results(None, bound=bound, test=(test, seen))[0])
 
 
 def walk(
@@ -225,23 +305,28 @@ def walk(
     elems: Any,
     reverse: bool = False,
     together: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Any, Stacked]:
     """`state, result = step(state, element)` along axis 0, as a node; the results stacked."""
-    starts = [as_tensor(x, op=name) for x in nest.flatten(state) if x is not None]
+    carried = _State(name, state)
     stacks = [as_tensor(x, op=name) for x in nest.flatten(elems)]
-    rows = [_Row(x._array) for x in stacks]
-    block = _Traced(f"{name} of {current_graph().name}", [*[x._array for x in starts], *rows], True)
-    given = block.inputs[: len(starts)]
-    before = _repacked(state, given)
-    element = nest.pack_sequence_as(elems, block.inputs[len(starts) :])
-    block.run(lambda: step(before, element))
-    _check_carries(name, starts, block.outputs[: len(starts)])
-    after, result = block.result
-    nest.assert_same_structure(state, after)
-    outputs = _loop(name, block, starts, stacks, block.outputs[len(starts) :],
-                    len(stacks[0]), reverse=reverse, together=together)  # fmt: skip
-    finals = _repacked(state, outputs[: len(starts)])
-    return finals, Stacked(_repacked(result, outputs[len(starts) :]))
+    block = _Traced(name, in_loop=True)
+    before = carried.enter(block)
+    rows = [block.input(_Row(x._array)) for x in stacks]
+    element = nest.pack_sequence_as(elems, rows)
+    result: Any = None
+
+    def one_round() -> Any:
+        nonlocal result
+        after, result = step(before, element)
+        nest.assert_same_structure(state, after)
+        return carried.leave(after), result
+
+    block.run(one_round)
+    count = len(carried.leaves)
+    _check_carries(name, carried.starts, block.outputs[:count])
+    loop = _Loop(name, block, carried, rows, stacks, block.outputs[count:])
+    finals, each = loop.results(len(stacks[0]), reverse=reverse, together=together)
+    return carried.final(finals), Stacked(_repacked(result, each))
 
 
 class _Row:
@@ -252,73 +337,91 @@ class _Row:
         self.dtype = array.dtype
 
 
-def _loop(
-    name: str,
-    block: _Traced,
-    starts: list[Tensor],
-    stacks: list[Tensor],
-    each: list[Tensor],
-    rounds: int | None,
-    reverse: bool = False,
-    together: bool = False,
-    bound: int | None = None,
-    test: _Traced | None = None,
-) -> list[Tensor]:
-    """The node of a loop; the last values of what it carries, then the stacks of `each`."""
-    outer, graph = block.outer, block.graph
-    count = len(starts)
-    assigned = list(graph.assigned.items())
-    numbers = {key: count + i for i, (key, _) in enumerate(assigned)}
-    finals = [y._array for y in block.outputs[:count]] + [graph.values[k]._array for k in numbers]
-    begins = [x._array for x in starts] + [outer.read(v)._array for _, v in assigned]
-    body = Block(block.program(finals), _loop_feeds(block, count, stacks, numbers))
-    placed = None
-    if test is not None:
-        program = test.program([test.outputs[0]._array])
-        placed = Block(program, _loop_feeds(test, count, [], numbers))
-    outputs: list[Any] = [("carry", i) for i in range(len(begins))]
-    outputs += [("each", y._array) for y in each]
-    node = Walk(body, begins, outputs, rounds, reverse, together, bound, test=placed)
-    carries: list[Any] = [
-        (x._key, block.key_of(y), start) if x._key in graph.tracked else None
-        for x, y, start in zip(block.inputs, block.outputs, starts, strict=False)
-    ]
-    carries += [None] * len(assigned)  # an assignment cuts the chain
-    rows = [
-        (x._key, stack)
-        for x, stack in zip(block.inputs[count:], stacks, strict=True)
-        if x._key in graph.tracked
-    ]
-    named: dict[Any, int | None] = {("each", i): block.key_of(y) for i, y in enumerate(each)}
-    targets = [block.key_of(y) for y in block.outputs]
-    consts = block.outside(body.program, targets)
-    call = WalkCall(name, outer, node, carries, rows, consts, named)
-    wanted: dict[Any, Any] = {("carry", i): ("carry", i) for i in range(len(begins))}
-    wanted |= {("each", i): ("each", y._array) for i, y in enumerate(each)}
-    results = call.results(wanted)
-    for i, (_, variable) in enumerate(assigned):
-        outer.write(variable, results["carry", count + i]._array)
-    return [results["carry", i] for i in range(count)] + [
-        results["each", i] for i in range(len(each))
-    ]
+class _Loop:
+    """A traced round, to be repeated: the node, and its call."""
+
+    def __init__(
+        self,
+        name: str,
+        block: _Traced,
+        state: _State,
+        rows: list[Tensor],
+        stacks: list[Tensor],
+        each: list[Tensor],
+    ) -> None:
+        self.name = name
+        self.block = block
+        self.state = state
+        self.rows = rows
+        self.stacks = stacks
+        self.each = each
+        self.after = block.outputs[: len(state.leaves)]
+        # The variables that a round assigns are carried too, after the loop variables.
+        self.assigned = list(block.graph.assigned.items())
+        self.numbers = {key: len(self.after) + i for i, (key, _) in enumerate(self.assigned)}
+
+    def results(
+        self, rounds: int | None, test: Any = None, **how: Any
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """The last values of the loop variables, and the stacks of what each round gave."""
+        block, outer, graph = self.block, self.block.outer, self.block.graph
+        starts: list[Any] = [start._array for start in self.state.starts]  # type: ignore[union-attr]
+        starts += [outer.read(v)._array for _, v in self.assigned]
+        finals = [y._array for y in self.after]
+        finals += [graph.values[key]._array for key in self.numbers]
+        body = Block(block.program(finals), self._feeds(block, self.state))
+        if test is not None:
+            traced, seen = test
+            program = traced.program([traced.outputs[0]._array])
+            how["test"] = Block(program, self._feeds(traced, seen))
+        outputs: list[Any] = [("carry", i) for i in range(len(starts))]
+        outputs += [("each", y._array) for y in self.each]
+        node = Walk(body, starts, outputs, rounds, **how)
+        call = self._call(node)
+        slots: dict[Any, Any] = {("carry", i): ("carry", i) for i in range(len(starts))}
+        slots |= {("each", i): ("each", y._array) for i, y in enumerate(self.each)}
+        found = call.results(slots)
+        for key, variable in self.assigned:
+            outer.write(variable, found["carry", self.numbers[key]]._array)
+        return (
+            [found["carry", i] for i in range(len(self.after))],
+            [found["each", i] for i in range(len(self.each))],
+        )
+
+    def _call(self, node: Walk) -> WalkCall:
+        block, tracked = self.block, self.block.graph.tracked
+        carries: list[Any] = [
+            (x._key, block.key_of(y), start) if x._key in tracked else None  # type: ignore[union-attr]
+            for x, y, start in zip(self.state.inputs, self.after, self.state.starts, strict=True)
+        ]
+        carries += [None] * len(self.assigned)  # an assignment cuts the chain
+        stacks = [
+            (x._key, stack)
+            for x, stack in zip(self.rows, self.stacks, strict=True)
+            if x._key in tracked
+        ]
+        outs: dict[Any, Any] = {("each", i): block.key_of(y) for i, y in enumerate(self.each)}
+        targets = [block.key_of(y) for y in block.outputs]
+        consts = block.outside(node.body.program, targets)
+        return WalkCall(self.name, block.outer, node, carries, stacks, consts, outs)  # type: ignore[arg-type]
+
+    def _feeds(self, block: _Traced, state: _State) -> dict[int, Any]:
+        feeds: dict[int, Any] = {id(block.graph.round): ("round",)}
+        for i, x in enumerate(state.inputs):
+            feeds[id(x._array)] = ("carry", i)  # type: ignore[union-attr]
+        if block is self.block:
+            for x, stack in zip(self.rows, self.stacks, strict=True):
+                feeds[id(x._array)] = ("each", stack._array)
+        for key, x in block.graph.read_as.items():
+            outside = block.outer.read(block.graph.variables[key])._array
+            number = self.numbers.get(key)
+            feeds[id(x._array)] = ("const", outside) if number is None else ("carry", number)
+        return feeds
 
 
-def _loop_feeds(
-    block: _Traced, count: int, stacks: list[Tensor], numbers: dict[int, int]
-) -> dict[int, Any]:
-    feeds: dict[int, Any] = {id(block.graph.round): ("round",)}
-    for i, x in enumerate(block.inputs[:count]):
-        feeds[id(x._array)] = ("carry", i)
-    for x, stack in zip(block.inputs[count:], stacks, strict=True):
-        feeds[id(x._array)] = ("each", stack._array)
-    for key, x in block.graph.read_as.items():
-        outside = block.outer.read(block.graph.variables[key])._array
-        feeds[id(x._array)] = ("carry", numbers[key]) if key in numbers else ("const", outside)
-    return feeds
-
-
-def _check_carries(name: str, starts: list[Tensor], after: list[Tensor]) -> None:
-    for i, (before, y) in enumerate(zip(starts, after, strict=False)):
+def _check_carries(name: str, starts: list[Tensor | None], after: list[Tensor]) -> None:
+    for i, (before, y) in enumerate(zip(starts, after, strict=True)):
+        assert before is not None
         if before.dtype != y.dtype:
             raise DTypeError(
                 f"{name}: loop variable {i} begins as {before.dtype.name}, and is {y.dtype.name} "

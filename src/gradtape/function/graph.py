@@ -11,6 +11,7 @@ This module and `nodes.py` are the only ones that know how JAX traces.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import RLock
@@ -21,12 +22,18 @@ import numpy as np
 from jax._src import source_info_util
 from jax._src.interpreters.partial_eval import DynamicJaxprTrace
 from jax.core import ShapedArray, Tracer
+from jax.errors import (
+    ConcretizationTypeError,
+    TracerArrayConversionError,
+    UnexpectedTracerError,
+)
 from jax.extend.core import Literal, Primitive, set_current_trace
 
 from ..core import cotangent, dtypes
 from ..core.backward import backward
 from ..core.cotangent import IndexedSlices
 from ..core.dispatch import listeners, make_record
+from ..core.errors import SymbolicTensorError
 from ..core.op import Op
 from ..core.tensor import Tensor, new_key
 from ..core.tracing import current_graph, traced_into, tracing
@@ -70,6 +77,7 @@ class Graph:
         self.created: list[Variable] = []
         self.round: Any = None  # the number of the round, if this is the body of a loop
         self._draws = 0
+        self._give_key: Callable[[Callable[[], Any]], Any] = lambda make: make()
         self._streams: dict[int, Any] = {}
         self._source = source_info_util.current()
         if outer is not None:
@@ -194,6 +202,9 @@ class Graph:
         `stream` is what is drawn from; `fresh()` gives two random words of 32 bits from it, and is
         asked at each call. In a loop the number of the round goes in as well.
         """
+        return self._give_key(lambda: self._new_key(stream, fresh))
+
+    def _new_key(self, stream: Any, fresh: Callable[[], Any]) -> Any:
         number = self._draws = self._draws + 1
         if self.outer is None:
             if id(stream) not in self._streams:
@@ -205,6 +216,41 @@ class Graph:
             if self.round is not None:
                 key = jax.random.fold_in(key, self.round)
         return jax.random.fold_in(key, number)
+
+    @contextmanager
+    def noting_keys(self, keys: list[Any]) -> Iterator[None]:
+        """A block whose keys, those of its draws and of graphs inside, are added to `keys`."""
+        around = self._give_key
+
+        def note(make: Callable[[], Any]) -> Any:
+            keys.append(around(make))
+            return keys[-1]
+
+        self._give_key = note
+        try:
+            yield
+        finally:
+            self._give_key = around
+
+    @contextmanager
+    def repeating_keys(self, keys: list[Any]) -> Iterator[None]:
+        """A block that gets these keys again, in their order: it draws the same numbers."""
+        around, left = self._give_key, iter(keys)
+
+        def give(make: Callable[[], Any]) -> Any:
+            key = next(left, None)
+            if key is None:
+                raise RuntimeError(
+                    "recompute_grad: the function draws more random numbers when it runs again "
+                    "for its gradient than it did at first. Both runs must draw the same."
+                )
+            return key
+
+        self._give_key = give
+        try:
+            yield
+        finally:
+            self._give_key = around
 
     # Variables
 
@@ -445,10 +491,36 @@ def user_line(tracer: Any) -> str:
     return f"{frame.file_name}, line {frame.start_line}" if frame is not None else "unknown"
 
 
-def leaked(tracer: Any) -> Exception:
-    from ..core.errors import SymbolicTensorError
-
+def leaked(tracer: Any) -> SymbolicTensorError:
+    """The error of a tensor that is used outside of the function that made it."""
     return SymbolicTensorError(_explain(tracer))
+
+
+@contextmanager
+def values_explained() -> Iterator[None]:
+    """A block in which the errors of JAX about missing values become ours, with the user's line."""
+    try:
+        yield
+    except (TracerArrayConversionError, ConcretizationTypeError, UnexpectedTracerError) as error:
+        # (The error of an integer that has no value is a ConcretizationTypeError too.)
+        raise SymbolicTensorError(
+            f"{_line_of(error)}: an op needs the values of a tensor while the function is traced, "
+            "when there are none yet: the shape of its result, or a number that it takes from "
+            "Python, depends on them. In a compiled program shapes are fixed. Compute with masks "
+            "(tf.where with three arguments), pass the number as a Python value, or do this part "
+            "outside of @function."
+        ) from error
+
+
+def _line_of(error: Exception) -> str:
+    """The last line of the user's own code on the way to an error."""
+    inside = __file__.rsplit("/function/", 1)[0]
+    lines = [
+        f"{frame.filename}, line {frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(inside) and "/site-packages/" not in frame.filename
+    ]
+    return lines[-1] if lines else "@function"
 
 
 def _explain(tracer: Any) -> str:

@@ -482,7 +482,6 @@ class WalkCall(NodeCall):
 
     def pull_one(self, seeds: dict[Slot, Tensor]) -> dict[Slot, Any]:
         node, block = self.node, self.node.body
-        graph = block.graph
         if node.test is not None and node.bound is None:
             raise UnimplementedError(
                 f"{self.name}: the gradient of a while loop whose number of rounds has no bound "

@@ -45,8 +45,11 @@ def describe(value: Any, leaves: list[Any]) -> Any:
     """What of an argument belongs to the signature; its tensors and variables go to `leaves`."""
     kind = type(value)
     if kind is Tensor:
+        array = value._array
+        if array.dtype == object:  # text, which XLA has not: a constant of the trace
+            return (Tensor, array.shape, tuple(array.flat))
         leaves.append(value)
-        return (value._array.dtype, value._array.shape)
+        return (array.dtype, array.shape)
     if isinstance(value, _VALUES):
         # 1, 1.0 and True are equal, and so are 0.0 and -0.0: the type and the text tell them apart.
         return (kind, repr(value)) if kind in (float, complex, slice) else (kind, value)
@@ -84,7 +87,7 @@ def stand_in(spec: TensorSpec) -> Tensor:
 
 def replaced(value: Any, leaves: Any) -> Any:
     """The argument with its tensors and variables taken from the iterator `leaves`."""
-    if isinstance(value, _VALUES):
+    if isinstance(value, _VALUES) or (isinstance(value, Tensor) and value._array.dtype == object):
         return value
     if isinstance(value, (Tensor, Variable, np.ndarray, np.generic, TensorSpec)):
         return next(leaves)

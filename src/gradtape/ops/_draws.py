@@ -1,4 +1,9 @@
-"""Draws from NumPy's generators, in every dtype: what all ways of drawing share."""
+"""Draws from a generator, in every dtype: what all ways of drawing share.
+
+The generator is NumPy's; while a function is traced, one with the same methods that draws anew at
+each call of the function (`for_calls`). Then the results are symbolic, and so may parameters be,
+whose values are not checked.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +17,12 @@ import numpy as np
 
 from ..core import dtypes as dt
 from ..core.dtypes import DType, as_dtype
+from ..core.engine import engine_of
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, is_symbolic
+from ..core.tracing import current_graph
 from ._family import elementwise
+from ._reduction import accumulator
 from ._static import to_tensor
 from .creation import cast, constant
 from .exponential import _wide, exp
@@ -49,6 +57,36 @@ def philox(key: Any, counter: Any = (0, 0, 0, 0)) -> np.random.Generator:
     return np.random.Generator(_philox.bits)
 
 
+def for_calls(stream: Any, host: Callable[[], np.random.Generator]) -> Any:
+    """A generator for the function being traced, if any: it draws anew at each of its calls.
+
+    Each call takes a key from `host()`, so that what seeds the generators of NumPy seeds it too.
+    `stream` stands for that sequence: what one function draws from it has one key.
+    """
+    graph = current_graph()
+    if graph is None:
+        return None
+    from ..engines._xla_random import KeyedGenerator
+
+    def words() -> Any:
+        return np.frombuffer(host().bytes(8), np.uint32)
+
+    return KeyedGenerator(partial(graph.next_key, stream, words))
+
+
+def of_seed(pair: Any, *parameters: Any) -> Any:
+    """The generator that a pair of integers determines; symbolic if it or a parameter is."""
+    if not any(map(is_symbolic, (pair, *parameters))):
+        return philox(pair.tolist())
+    from ..engines._xla_random import KeyedGenerator
+
+    return KeyedGenerator.of_seed(pair)
+
+
+def _of_numpy(random: Any) -> bool:
+    return isinstance(random, np.random.Generator)
+
+
 def floating(dtype: Any, op: str) -> DType:
     wanted = as_dtype(dtype)
     if not wanted.is_floating:
@@ -65,12 +103,15 @@ def numeric(dtype: Any, op: str, name: str = "dtype") -> DType:
 
 def normals(random: Any, shape: Any, dtype: DType) -> Any:
     """Standard normal numbers."""
-    drawn_in = np.float64 if dtype is dt.float64 else np.float32
-    return np.asarray(random.standard_normal(shape, drawn_in)).astype(dtype.numpy_dtype, copy=False)
+    drawn = random.standard_normal(shape, accumulator(dtype.numpy_dtype))
+    return drawn.astype(dtype.numpy_dtype, copy=False)
 
 
 def truncated_normals(random: Any, shape: Any, dtype: DType) -> Any:
     """Standard normal numbers, those beyond 2 drawn again."""
+    if not _of_numpy(random):
+        drawn = random.truncated_normal(shape, accumulator(dtype.numpy_dtype))
+        return drawn.astype(dtype.numpy_dtype)
     drawn = normals(random, math.prod(shape), dtype)
     outside = np.flatnonzero(np.abs(drawn) > 2)
     while outside.size:
@@ -82,29 +123,31 @@ def truncated_normals(random: Any, shape: Any, dtype: DType) -> Any:
 def uniforms(random: Any, shape: Any, dtype: DType) -> Any:
     """Numbers from [0, 1): also in 16 bits never 1, which rounding would make of 0.9999."""
     if dtype.size > 2:
-        return np.asarray(random.random(shape, dtype.numpy_dtype))
+        return random.random(shape, dtype.numpy_dtype)
     steps = 2**11 if dtype is dt.float16 else 2**8
-    return (np.asarray(random.integers(0, steps, shape)) / steps).astype(dtype.numpy_dtype)
+    return (random.integers(0, steps, shape) / steps).astype(dtype.numpy_dtype)
 
 
 def integers(random: Any, shape: Any, low: Any, high: Any, dtype: DType, op: str) -> Any:
     """Integers from [low, high), equally likely; of the whole range of `dtype` if both are None."""
     if low is None and high is None:
         low, high = dtype.min, dtype.max
-        return np.asarray(random.integers(low, high, shape, dtype.numpy_dtype, endpoint=True))
-    bounds = [np.asarray(to_tensor(0 if v is None else v, op)._array) for v in (low, high)]
+        return random.integers(low, high, shape, dtype.numpy_dtype, endpoint=True)
+    bounds = [to_tensor(0 if v is None else v, op)._array for v in (low, high)]
     for name, bound in zip(("minval", "maxval"), bounds, strict=True):
         if bound.ndim or bound.dtype.kind not in "iu":
             raise InvalidArgumentError(
                 f"{op}: with an integer dtype `{name}` must be one integer, not {bound!r:.100}."
             )
+    if any(map(is_symbolic, bounds)):
+        return random.integers(*bounds, shape, dtype.numpy_dtype)
     first, last = (int(bound) for bound in bounds)
     if not dtype.min <= first < last <= dtype.max + 1:
         raise InvalidArgumentError(
             f"{op}: need minval < maxval, both in the range of {dtype.name}, and have {first} and "
             f"{last}."
         )
-    return np.asarray(random.integers(first, last, shape, dtype.numpy_dtype))
+    return random.integers(first, last, shape, dtype.numpy_dtype)
 
 
 def _once(draw: Callable[[Any], Any], shape: Any) -> Tensor:
@@ -145,11 +188,16 @@ def parameter(value: Any, dtype: DType) -> Tensor:
     return cast(value, dtype)
 
 
-def known(value: Any, op: str, name: str, low: float, high: float = math.inf) -> Any:
-    """The values of a parameter, in double precision, if they lie in [low, high]."""
-    array = np.asarray(to_tensor(value, op)._array)
+def checked(value: Any, op: str, name: str, low: float, high: float = math.inf) -> Any:
+    """The values of a parameter, in double precision, if they lie in [low, high].
+
+    One that is symbolic stays unchecked, in its own precision or single precision.
+    """
+    array = to_tensor(value, op)._array
     if array.dtype not in dt.REAL:
         raise DTypeError(f"{op}: `{name}` must be real numbers, not {array.dtype.name}.")
+    if is_symbolic(array):
+        return array.astype(accumulator(array.dtype) if array.dtype in dt.FLOATING else np.float64)
     array = array.astype(np.float64)
     if not ((array >= low) & (array <= high)).all():
         wanted = f">= {low:g}" if high == math.inf else f"in [{low:g}, {high:g}]"
@@ -172,26 +220,24 @@ def fitting(shape: Any, op: str, **parameters: Any) -> None:
 
 
 def poissons(random: Any, shape: Any, lam: Any, dtype: DType, op: str) -> Tensor:
-    rates = known(lam, op, "lam", 0)
+    rates = checked(lam, op, "lam", 0)
     fitting(shape, op, lam=rates)
     try:
         drawn = random.poisson(rates, shape)
     except ValueError as error:
         raise InvalidArgumentError(f"{op}: {error}. Received: lam={rates!r:.200}.") from None
-    return Tensor(np.asarray(drawn).astype(dtype.numpy_dtype))
+    return Tensor(drawn.astype(dtype.numpy_dtype))
 
 
 def binomials(random: Any, shape: Any, counts: Any, probs: Any, dtype: DType, op: str) -> Tensor:
-    n, p = known(counts, op, "counts", 0), known(probs, op, "probs", 0, 1)
+    n, p = checked(counts, op, "counts", 0), checked(probs, op, "probs", 0, 1)
     fitting(shape, op, counts=n, probs=p)
-    return Tensor(
-        np.asarray(random.binomial(n.astype(np.int64), p, shape)).astype(dtype.numpy_dtype)
-    )
+    return Tensor(random.binomial(n.astype(np.int64), p, shape).astype(dtype.numpy_dtype))
 
 
 def categories(random: Any, logits: Any, num_samples: int, dtype: DType, op: str) -> Tensor:
     """For each row of `logits` classes drawn by inverting the cumulated probabilities."""
-    x = np.asarray(to_tensor(logits, op)._array)
+    x = to_tensor(logits, op)._array
     if x.dtype not in dt.FLOATING:
         raise DTypeError(f"{op}: `logits` must be floating, and are {x.dtype.name}.")
     if x.ndim != 2 or num_samples < 0:
@@ -203,11 +249,13 @@ def categories(random: Any, logits: Any, num_samples: int, dtype: DType, op: str
     if not rows or not num_samples:
         return Tensor(np.zeros((rows, num_samples), dtype.numpy_dtype))
     best = x.max(1, keepdims=True) if classes else np.full((rows, 1), np.nan)
-    if not np.isfinite(best).all():
+    if not is_symbolic(best) and not np.isfinite(best).all():
         raise InvalidArgumentError(
             f"{op}: each row of `logits` needs a class, its largest logit finite. NaN, or -Inf "
             "alone, are no distribution."
         )
+    if not _of_numpy(random):
+        return Tensor(random.categories(x, num_samples).astype(dtype.numpy_dtype))
     weights = np.exp((x - best).astype(np.float64 if x.dtype == np.float64 else np.float32))
     totals = weights.cumsum(1, dtype=np.float64)
     # Row i moved to [i, i + 1): one search for all. A class without weight is never found.
@@ -249,10 +297,11 @@ _gamma_sample.op.alike = (0, 1, 2)
 
 def gammas(random: Any, alpha: Tensor, op: str) -> Tensor:
     """A gamma variable for each element of `alpha`, in its dtype; never 0."""
-    rates = known(alpha, op, "alpha", 0)
+    rates = checked(alpha, op, "alpha", 0)
     dtype = alpha.dtype
-    drawn = np.asarray(random.standard_gamma(rates))
-    drawn = np.maximum(drawn, float(dtype._limits().tiny)).astype(dtype.numpy_dtype)
+    drawn = random.standard_gamma(rates, rates.shape)
+    least = float(dtype._limits().tiny)
+    drawn = engine_of(type(drawn)).maximum(drawn, least).astype(dtype.numpy_dtype)
     return _gamma_sample(alpha, alpha, Tensor(drawn))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.convert import as_tensor
-from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.errors import DTypeError, InvalidArgumentError, ShapeError, SymbolicTensorError
 from ..core.spec import check_axis
 from ..core.tensor import Tensor
 
@@ -17,6 +17,8 @@ def static_int(value: Any, op: str, name: str) -> int:
     """An int from an int, a NumPy integer or an integer tensor of one element."""
     try:
         return int(value.__index__())
+    except SymbolicTensorError:
+        raise
     except (AttributeError, TypeError):
         raise DTypeError(f"{op}: `{name}` must be an integer, not {value!r}.") from None
 
@@ -27,7 +29,7 @@ def static_ints(value: Any, op: str, name: str) -> tuple[int, ...]:
         return value
     if isinstance(value, (list, tuple)):
         return tuple([static_int(v, op, name) for v in value])
-    array = np.asarray(value._array if isinstance(value, Tensor) else value)
+    array = value._values(f"{op}: `{name}`") if isinstance(value, Tensor) else np.asarray(value)
     if array.dtype.kind not in "iu" or array.ndim > 1:
         raise DTypeError(f"{op}: `{name}` must be a list of integers, not {value!r}.")
     return tuple(array.reshape(-1).tolist())

@@ -12,11 +12,11 @@ from ..core.errors import ShapeError
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ._declare import op
-from .indexing import _both_batched
+from .indexing import _both_batched, _gather
 from .logic import select
 from .scatter import _tensor_scatter_nd_extreme
 from .segment import _segment_prod, _segment_sum
-from .shape import _broadcast_to, _reshape
+from .shape import _broadcast_to, _reshape, _transpose
 from .slicing import _BASIC, ALL, TENSOR, _getitem, _getitem_adjoint, _select, getitem
 
 
@@ -186,6 +186,38 @@ def _item_set_vjp_values(g, *, key):
 @_item_set.batch
 def _item_set_batch(batched, x, values, *, key):
     return _item_set(*_both_batched(batched, x=x, values=values), key=(ALL, *key))
+
+
+def _row_set_samples(r):
+    return [
+        ([r.normal(size=(3, 2)), r.normal(size=2), np.array(1)], {}),
+        ([r.normal(size=4), r.normal(size=()), np.array(3)], {}),
+    ]
+
+
+@op(nondiff="place", samples=_row_set_samples)
+def row_set(xp, x, row, place):
+    """`x` with `row` at `place` along axis 0, where the place is known at run time only."""
+    return xp.index_set(x, (xp.checked(place, x.shape[0], "row_set"),), row)
+
+
+@row_set.vjp("x")
+def _row_set_vjp_x(g, row: Spec, place):
+    return row_set(g, Tensor(np.zeros(row.shape, g._array.dtype)), place)
+
+
+@row_set.vjp("row")
+def _row_set_vjp_row(g, place):
+    return _gather(g, place, axis=0, batch_dims=0)
+
+
+@row_set.batch
+def _row_set_batch(batched, x, row, place):
+    if "place" in batched:
+        return NotImplemented
+    x, row = _both_batched(batched & {"x", "row"}, x=x, row=row)
+    swapped = (1, 0, *range(2, x.ndim))
+    return _transpose(row_set(_transpose(x, perm=swapped), row, place), perm=swapped)
 
 
 @op(

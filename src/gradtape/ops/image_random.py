@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import InvalidArgumentError
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, is_symbolic
 from ._static import static_ints, to_tensor
 from .image import flip_left_right, flip_up_down
 from .image_color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from .image_resize import image_batch
+from .indexing import gather
 from .logic import where
 from .random import generator_for
 from .slicing import slice as slice_
 from .stateless import _random
 
 
-def _between(random: np.random.Generator, low: float, high: float) -> Any:
-    return float(np.float32(random.uniform(low, high)))
+def _between(random: Any, low: float, high: float) -> Any:
+    drawn = random.uniform(low, high)
+    return Tensor(drawn.astype(np.float32)) if is_symbolic(drawn) else float(np.float32(drawn))
 
 
 def _spread(max_delta: Any, most: float, op_name: str) -> float:
@@ -93,15 +95,15 @@ def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
 
 
 def _flipped(
-    image: Any, flip: Callable[[Any], Tensor], random: np.random.Generator, op_name: str
+    image: Any, flip: Callable[[Any], Tensor], random: Any, op_name: str
 ) -> Tensor:
     """`image` or its mirror image, with even chances, for each image of a batch by itself."""
     x = to_tensor(image, op_name)
     image_batch(x, op_name)
-    if x.ndim == 3:
-        return flip(x) if random.random() < 0.5 else x
-    chosen = Tensor(random.random((x._array.shape[0], 1, 1, 1)) < 0.5)
-    return where(chosen, flip(x), x)
+    chosen = random.random(() if x.ndim == 3 else (x._array.shape[0], 1, 1, 1)) < 0.5
+    if x.ndim == 3 and not is_symbolic(chosen):
+        return flip(x) if chosen else x
+    return where(Tensor(chosen), flip(x), x)
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
@@ -143,7 +145,7 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
     return _cropped(value, size, _random(seed, "stateless_random_crop"), "stateless_random_crop")
 
 
-def _cropped(value: Any, size: Any, random: np.random.Generator, op_name: str) -> Tensor:
+def _cropped(value: Any, size: Any, random: Any, op_name: str) -> Tensor:
     x = to_tensor(value, op_name)
     sizes, shape = static_ints(size, op_name, "size"), tuple(x._array.shape)
     if len(sizes) != len(shape) or any(not 0 <= s <= n for s, n in zip(sizes, shape, strict=False)):
@@ -151,5 +153,9 @@ def _cropped(value: Any, size: Any, random: np.random.Generator, op_name: str) -
             f"{op_name}: `size` must have an entry for each axis of `value`, none larger than it. "
             f"Received: size={list(sizes)}, value.shape={shape}."
         )
-    starts = [int(random.integers(n - s + 1)) for s, n in zip(sizes, shape, strict=True)]
-    return slice_(x, starts, sizes)
+    starts = [random.integers(n - s + 1) for s, n in zip(sizes, shape, strict=True)]
+    if not any(map(is_symbolic, starts)):
+        return slice_(x, [int(start) for start in starts], sizes)
+    for axis, (start, count) in enumerate(zip(starts, sizes, strict=True)):
+        x = gather(x, Tensor(start + np.arange(count)), axis=axis)
+    return x

@@ -298,7 +298,7 @@ def ctc_loss(
 
 def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
     """For each row of `labels` the different ones, filled up with 0, and the place of each."""
-    rows = np.asarray(to_tensor(labels, "ctc_unique_labels")._array)
+    rows = to_tensor(labels, "ctc_unique_labels")._values("ctc_unique_labels")
     if rows.ndim != 2:
         raise ShapeError(
             f"ctc_unique_labels: `labels` must be a matrix, and has shape {rows.shape}."
@@ -322,8 +322,8 @@ def collapse_repeated(
             "row. "
             f"Received: {tuple(x.shape)} and {tuple(lengths.shape)}."
         )
-    rows = np.asarray(x._array)
-    kept = np.asarray(sequence_mask(lengths, rows.shape[1])._array).copy()
+    rows = x._values("collapse_repeated")
+    kept = sequence_mask(lengths, rows.shape[1])._values("collapse_repeated").copy()
     kept[:, 1:] &= rows[:, 1:] != rows[:, :-1]
     counts = kept.sum(1)
     result = np.zeros((len(rows), counts.max(initial=0)), rows.dtype)

@@ -2,10 +2,17 @@
 
 They are constants to a tape, except through the parameters they depend on smoothly: mean, spread,
 bounds, and the shape of a gamma distribution.
+
+Inside `@function` each call draws anew: every sequence that a function draws from supplies a key to
+each call, and the numbers come from the key. So `set_seed` determines them, but they are not those
+of the same draws made eagerly.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
 from typing import Any
 from zlib import crc32
 
@@ -13,9 +20,11 @@ import numpy as np
 
 from ..core import dtypes as dt
 from ..core.draws import per_element, refuse_batches
+from ..core.engine import engine_of
 from ..core.errors import DTypeError
 from ..core.spec import broadcast_shapes
 from ..core.tensor import Tensor
+from ..core.tracing import current_graph
 from . import _draws as draws
 from ._static import static_int, static_ints, to_tensor
 from ._undifferentiated import undifferentiated
@@ -58,29 +67,87 @@ def set_seed(seed: Any) -> None:
     _streams.by_op = {}
 
 
-def generator_for(seed: Any = None, op: str = "", per_element: bool = False) -> np.random.Generator:
+def generator_for(seed: Any = None, op: str = "", per_element: bool = False) -> Any:
     """Where an op draws from: the common sequence, or the one of this op and its `seed`.
+
+    While a function is traced, what it gives has the methods of NumPy's Generator too, but draws
+    when the function is called.
 
     Inside vectorized_map each element has its own draws: an op that does not draw `per_element`
     for all of them at once refuses, and the function runs in a loop.
     """
     if not per_element:
         refuse_batches(op or "random")
-    if seed is None:
+    name = None if seed is None else (op, static_int(seed, op, "seed"))
+    if current_graph() is not None:
+        return draws.for_calls(_host(name), _host(name))
+    return _generator(name)
+
+
+@cache
+def _host(name: tuple[str, int] | None) -> Callable[[], np.random.Generator]:
+    """What gives the sequence of this name; one object for each name, whatever the seed set."""
+    return partial(_generator, name)
+
+
+def _generator(name: tuple[str, int] | None) -> np.random.Generator:
+    """The common sequence, or the one of an op and a seed, where it has come to."""
+    if name is None:
         if _streams.common is None:
             entropy = None if _streams.seed is None else [_unsigned(_streams.seed)]
             _streams.common = np.random.default_rng(entropy)
         return _streams.common  # type: ignore[no-any-return]
-    key = (op, static_int(seed, op, "seed"))
-    if key not in _streams.by_op:
+    if name not in _streams.by_op:
         common = _WITHOUT_SEED if _streams.seed is None else _streams.seed
-        entropy = [_unsigned(common), _unsigned(key[1]), crc32(op.encode())]
-        _streams.by_op[key] = np.random.default_rng(entropy)
-    return _streams.by_op[key]  # type: ignore[no-any-return]
+        entropy = [_unsigned(common), _unsigned(name[1]), crc32(name[0].encode())]
+        _streams.by_op[name] = np.random.default_rng(entropy)
+    return _streams.by_op[name]  # type: ignore[no-any-return]
 
 
 def _unsigned(seed: int) -> int:
     return seed % 2**64
+
+
+class Repeatable:
+    """The draws of a block from the common sequence, to be made again by another block.
+
+    >>> draws = Repeatable()
+    >>> with draws.first():
+    ...     x = normal([2])
+    >>> with draws.again():
+    ...     print(bool(normal([2])[0] == x[0]))
+    True
+    """
+
+    def __init__(self) -> None:
+        self._state: Any = None
+        self._keys: list[Any] = []  # while a function is traced, in place of the state
+
+    @contextmanager
+    def first(self) -> Iterator[None]:
+        graph = current_graph()
+        if graph is None:
+            self._state = _generator(None).bit_generator.state
+            yield
+        else:
+            with graph.noting_keys(self._keys):
+                yield
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """A block that draws the same numbers; draws after it go on as if it had not been."""
+        graph = current_graph()
+        if graph is not None:
+            with graph.repeating_keys(self._keys):
+                yield
+            return
+        generator = _generator(None).bit_generator
+        before = generator.state
+        generator.state = self._state
+        try:
+            yield
+        finally:
+            generator.state = before
 
 
 def _shape(shape: Any, op: str) -> tuple[int, ...]:
@@ -192,7 +259,8 @@ def categorical(
 
 def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Tensor:
     """`value` with its rows in random order; a constant to the tape."""
-    array = np.asarray(to_tensor(value, "random.shuffle")._array)
+    array = to_tensor(value, "random.shuffle")._array
     if not array.ndim:
         return Tensor(array)
-    return Tensor(array[generator_for(seed, "random.shuffle").permutation(array.shape[0])])
+    order = generator_for(seed, "random.shuffle").permutation(array.shape[0])
+    return Tensor(engine_of(type(order)).take(array, order, 0))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import os
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..core import dtypes as dt
-from ..core.errors import InvalidArgumentError
+from ..core.engine import engine_of
+from ..core.errors import InvalidArgumentError, UnimplementedError
 from ..core.tensor import Tensor
+from ..core.tracing import current_graph
 from . import _draws as draws
 from ._static import static_int, static_ints, to_tensor
 from ._undifferentiated import undifferentiated
@@ -58,7 +61,7 @@ class Generator:
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise ValueError("Generator: give `copy_from`, or `state` and `alg`, not both.")
-            self._state, self._algorithm = copy_from._state.copy(), copy_from._algorithm
+            self._state, self._algorithm = copy_from.state._array, copy_from._algorithm
             return
         if state is None or alg is None:
             raise ValueError(
@@ -67,8 +70,10 @@ class Generator:
         self._algorithm = algorithm_of(alg, "Generator")
         if self._algorithm is Algorithm.AUTO_SELECT:
             self._algorithm = Algorithm.PHILOX
-        self._state = np.zeros(self._size, np.int64)
-        self.reset(state)
+        self._state = self._checked(state)
+        graph = current_graph()
+        if graph is not None:
+            graph.create(self, self._state)
 
     @classmethod
     def from_state(cls, state: Any, alg: Any) -> Generator:
@@ -91,9 +96,9 @@ class Generator:
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
         """A Generator with this key (an integer) and counter (a vector of one or two)."""
-        made = cls(state=create_rng_state(0, alg), alg=alg)
-        made.reset_from_key_counter(key, counter)
-        return made
+        return cls(state=_joined(key, counter), alg=alg)
+
+    name = "Generator"
 
     @property
     def _size(self) -> int:
@@ -102,11 +107,13 @@ class Generator:
     @property
     def state(self) -> Tensor:
         """The state, as a tensor of int64."""
+        _refuse_tracing("Generator.state")
         return Tensor(self._state.copy())
 
     @property
     def key(self) -> Tensor:
         """The part of the state that stays the same while numbers are drawn."""
+        _refuse_tracing("Generator.key")
         return Tensor(self._state[-1].copy())
 
     @property
@@ -116,13 +123,17 @@ class Generator:
 
     def reset(self, state: Any) -> None:
         """Go to this state."""
-        words = np.asarray(to_tensor(state, "Generator.reset")._array)
+        _refuse_tracing("Generator.reset")
+        self._state = self._checked(state)
+
+    def _checked(self, state: Any) -> Any:
+        words = to_tensor(state, "Generator.reset")._values("The state of a Generator")
         if words.shape != (self._size,) or words.dtype not in dt.INTEGER:
             raise InvalidArgumentError(
                 f"Generator.reset: `state` must be a vector of {self._size} integers, not "
                 f"{words!r:.100}."
             )
-        self._state = words.astype(np.int64)
+        return words.astype(np.int64)
 
     def reset_from_seed(self, seed: Any) -> None:
         """Go to the state in which `from_seed` begins."""
@@ -130,35 +141,40 @@ class Generator:
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         """Go to the state with this key and counter."""
-        words = static_ints(counter, "Generator.reset_from_key_counter", "counter")
-        if len(words) != self._size - 1:
-            raise InvalidArgumentError(
-                f"Generator.reset_from_key_counter: `counter` must have {self._size - 1} entries, "
-                "and "
-                f"has {len(words)}."
-            )
-        self.reset(np.array([*words, static_int(key, "Generator", "key")], np.int64))
+        self.reset(_joined(key, counter))
 
     def skip(self, delta: Any) -> Tensor:
         """Move on as if `delta` numbers had been drawn."""
-        step = static_int(delta, "Generator.skip", "delta") * _PER_DRAW
+        _refuse_tracing("Generator.skip")
+        self._move(static_int(delta, "Generator.skip", "delta"))
+        return self.state
+
+    def _move(self, delta: int) -> None:
+        step = delta * _PER_DRAW
         counter = sum((int(w) % _WORDS) * _WORDS**i for i, w in enumerate(self._state[:-1])) + step
         words = [(counter // _WORDS**i) % _WORDS for i in range(self._size - 1)]
         self._state[:-1] = np.array(words, np.uint64).view(np.int64)
-        return self.state
 
-    def _next(self, shape: Any, op: str) -> tuple[np.random.Generator, tuple[int, ...]]:
-        """The generator of NumPy for one call, and the shape; the state is past the call then.
+    def _next(self, shape: Any, op: str) -> tuple[Any, tuple[int, ...]]:
+        """The generator for one call, and the shape; the state is past the call then.
+
+        While a function is traced, each call of that function will move the state on, by as much as
+        one number does.
+        """
+        dims = static_ints(shape, op, "shape")
+        return draws.for_calls(self, partial(self._past, 1)) or self._past(math.prod(dims)), dims
+
+    def _past(self, count: int) -> np.random.Generator:
+        """NumPy's generator in the present state; the state is past `count` numbers then.
 
         NumPy's Philox counts with 256 bits. Ours are the upper half, so each call has 2**128 blocks
         of numbers to itself, however many a draw by rejection takes.
         """
-        dims = static_ints(shape, op, "shape")
         counter = [0, 0, *self._state[:-1].tolist()]
         counter += [0] * (4 - len(counter))
         random = draws.philox([int(self._state[-1]), self._algorithm.value], counter)
-        self.skip(math.prod(dims))
-        return random, dims
+        self._move(count)
+        return random
 
     def normal(
         self,
@@ -229,10 +245,11 @@ class Generator:
         """Seeds for the stateless draws: a [2, count] tensor, a seed in each column."""
         number = static_int(count, "Generator.make_seeds", "count")
         keys = self.uniform_full_int([number], dt.int64)._array
-        return Tensor(np.stack([keys, np.zeros_like(keys)]))
+        return Tensor(engine_of(type(keys)).stack([keys, np.zeros(number, np.int64)]))
 
     def split(self, count: Any = 1) -> list[Generator]:
         """A list of Generators that have nothing to do with each other nor with this one."""
+        _refuse_tracing("Generator.split")
         number = static_int(count, "Generator.split", "count")
         keys = self.uniform_full_int([number], dt.int64)._array
         counter = [0] * (self._size - 1)
@@ -242,6 +259,22 @@ class Generator:
 
     def __repr__(self) -> str:
         return f"<Generator {self._algorithm.name.lower()}, state {self._state.tolist()}>"
+
+
+def _joined(key: Any, counter: Any) -> Any:
+    """The state with this key and counter."""
+    words = static_ints(counter, "Generator", "counter")
+    return np.array([*words, static_int(key, "Generator", "key")], np.int64)
+
+
+def _refuse_tracing(op: str) -> None:
+    """Raise inside `@function`: which state a call will find there is not known yet."""
+    if current_graph() is not None:
+        raise UnimplementedError(
+            f"{op}: inside @function a Generator can draw and make_seeds(), but its state is that "
+            "of the moment of the call, unknown while the function is traced. Read or change the "
+            "state outside of the function."
+        )
 
 
 _global: Generator | None = None

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import dtypes as dt
-from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.engine import common_engine, engine_of
+from ..core.errors import DTypeError, InvalidArgumentError, ShapeError, UnimplementedError
 from ..core.tensor import Tensor
+from ..core.tracing import current_graph
 from ._static import static_int, to_tensor
 from .random import generator_for
 
@@ -23,7 +25,7 @@ class Candidates(NamedTuple):
 
 
 def _true_classes(true_classes: Any, num_true: Any, op: str) -> Any:
-    array = np.asarray(to_tensor(true_classes, op)._array)
+    array = to_tensor(true_classes, op)._array
     wanted = static_int(num_true, op, "num_true")
     if array.dtype not in dt.INTEGER:
         raise DTypeError(f"{op}: `true_classes` must be integers, and are {array.dtype.name}.")
@@ -41,11 +43,12 @@ def _sampled(
     num_true: Any,
     num_sampled: Any,
     unique: bool,
-    draw: Callable[[int], Any],
+    random: Any,
+    draw: Callable[[Any, int], Any],
     probability: Callable[[Any], Any],
     classes: int,
 ) -> Candidates:
-    """Classes from `draw(count)`, and what is expected from the probability of each class."""
+    """Classes from `draw(random, count)`, and what is expected by the probability of each class."""
     true = _true_classes(true_classes, num_true, op)
     count = static_int(num_sampled, op, "num_sampled")
     if count < 1:
@@ -54,23 +57,29 @@ def _sampled(
         raise InvalidArgumentError(
             f"{op}: {count} different classes were asked for, and only {classes} can be drawn."
         )
-    drawn = draw(count)
-    tries = count
-    if unique:
-        while True:
-            _, first = np.unique(drawn, return_index=True)
-            if len(first) >= count:
-                break
-            drawn = np.concatenate([drawn, draw(len(drawn))])
-        first = np.sort(first)[:count]
-        drawn, tries = drawn[first], int(first[-1]) + 1
+    drawn, tries = _different(random, draw, count) if unique else (draw(random, count), count)
 
     def expected(wanted: Any) -> Tensor:
         p = probability(wanted)
-        number = p * count if tries == count else -np.expm1(tries * np.log1p(-p))
-        return Tensor(np.asarray(number, np.float32))
+        if tries is count:
+            return Tensor((p * count).astype(np.float32))
+        xp = common_engine([p, tries])
+        chances = -xp.expm1(tries * xp.log1p(-xp.minimum(p, 1 - 2.0**-53)))
+        return Tensor(xp.where(tries == count, p * count, chances).astype(np.float32))
 
     return Candidates(Tensor(drawn.astype(np.int64)), expected(true), expected(drawn))
+
+
+def _different(random: Any, draw: Callable[[Any, int], Any], count: int) -> tuple[Any, Any]:
+    """The first `count` different classes that are drawn, and how many draws it took."""
+    if not isinstance(random, np.random.Generator):
+        return random.different(draw, count)  # type: ignore[no-any-return]
+    drawn = draw(random, count)
+    while len(np.unique(drawn)) < count:
+        drawn = np.concatenate([drawn, draw(random, len(drawn))])
+    _, first = np.unique(drawn, return_index=True)
+    first = np.sort(first)[:count]
+    return drawn[first], first[-1] + 1
 
 
 def _classes(range_max: Any, op: str) -> int:
@@ -92,15 +101,15 @@ def uniform_candidate_sampler(
     """Classes from [0, range_max), all equally likely; with `unique` all different."""
     op = "uniform_candidate_sampler"
     classes = _classes(range_max, op)
-    random = generator_for(seed, op)
     return _sampled(
         op,
         true_classes,
         num_true,
         num_sampled,
         unique,
-        lambda count: random.integers(0, classes, count),
-        lambda ids: np.full(np.shape(ids), 1 / classes),
+        generator_for(seed, op),
+        lambda random, count: random.integers(0, classes, count),
+        lambda ids: np.full(ids.shape, 1 / classes),
         classes,
     )
 
@@ -120,11 +129,15 @@ def log_uniform_candidate_sampler(
     """
     op = "log_uniform_candidate_sampler"
     classes = _classes(range_max, op)
-    random = generator_for(seed, op)
     scale = np.log1p(classes)
 
-    def draw(count: int) -> Any:
-        return np.minimum(np.exp(random.random(count) * scale).astype(np.int64) - 1, classes - 1)
+    def draw(random: Any, count: int) -> Any:
+        u = random.random(count)
+        drawn = engine_of(type(u)).exp(u * scale).astype(np.int64) - 1
+        return drawn.clip(None, classes - 1)
+
+    def probability(ids: Any) -> Any:
+        return engine_of(type(ids)).log1p(1 / (ids.astype(np.float64) + 1)) / scale
 
     return _sampled(
         op,
@@ -132,8 +145,9 @@ def log_uniform_candidate_sampler(
         num_true,
         num_sampled,
         unique,
+        generator_for(seed, op),
         draw,
-        lambda ids: np.log1p(1 / (np.asarray(ids, float) + 1)) / scale,
+        probability,
         classes,
     )
 
@@ -152,6 +166,11 @@ def learned_unigram_candidate_sampler(
 ) -> Candidates:
     """Classes as often as they have been among `true_classes` before, in calls like this one."""
     op = "learned_unigram_candidate_sampler"
+    if current_graph() is not None:
+        raise UnimplementedError(
+            f"{op}: what it learns from one call to the next is not part of a compiled function. "
+            "Draw outside of @function, and pass the results to it as tensors."
+        )
     classes = _classes(range_max, op)
     true = _true_classes(true_classes, num_true, op)
     if true.size and not 0 <= true.min() <= true.max() < classes:
@@ -212,14 +231,14 @@ def _weighted(
     weights: Any,
     seed: Any,
 ) -> Candidates:
-    random = generator_for(seed, op)
     totals = np.cumsum(weights)
     if not totals[-1] > 0:
         raise InvalidArgumentError(f"{op}: no class has a weight above 0.")
     chances = weights / totals[-1]
 
-    def draw(count: int) -> Any:
-        return np.searchsorted(totals, random.random(count) * totals[-1], side="right")
+    def draw(random: Any, count: int) -> Any:
+        wanted = random.random(count) * totals[-1]
+        return engine_of(type(wanted)).searchsorted(totals, wanted, side="right")
 
     return _sampled(
         op,
@@ -227,8 +246,9 @@ def _weighted(
         num_true,
         num_sampled,
         unique,
+        generator_for(seed, op),
         draw,
-        lambda ids: chances[ids],
+        lambda ids: engine_of(type(ids)).take(chances, ids),
         int((weights > 0).sum()),
     )
 
@@ -266,8 +286,8 @@ def compute_accidental_hits(
     The weights are the lowest float32, to be added to the logit of such a candidate.
     """
     op = "compute_accidental_hits"
-    true = _true_classes(true_classes, num_true, op)
-    sampled = np.asarray(to_tensor(sampled_candidates, op)._array)
+    true = Tensor(_true_classes(true_classes, num_true, op))._values(op)
+    sampled = to_tensor(sampled_candidates, op)._values(op)
     if sampled.ndim != 1:
         raise ShapeError(
             f"{op}: `sampled_candidates` must be a vector, and has shape {sampled.shape}."

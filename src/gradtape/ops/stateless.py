@@ -1,6 +1,8 @@
 """Draws that are pure functions of a seed, a pair of integers: the same seed, the same numbers.
 
-The numbers come from the counter-based generator Philox, keyed by the pair.
+The numbers come from the counter-based generator Philox, keyed by the pair. Inside `@function` they
+are computed while it is traced, and are those of eager code, unless the seed or a parameter that
+decides the numbers is symbolic: then they come from another generator, and differ from those.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes as dt
+from ..core.engine import common_engine
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, is_symbolic
 from . import _draws as draws
 from ._static import static_int, static_ints, to_tensor
 from .shape import _broadcast_to
@@ -47,7 +50,7 @@ def algorithm_of(alg: Any, op: str) -> Algorithm:
 
 
 def _pair(seed: Any, op: str) -> Any:
-    array = np.asarray(to_tensor(seed, op)._array)
+    array = to_tensor(seed, op)._array
     if array.shape != (2,) or array.dtype not in dt.INTEGER:
         raise InvalidArgumentError(
             f"{op}: `seed` must be a pair of integers, such as [1, 2]. Received: {array!r:.100}."
@@ -55,10 +58,12 @@ def _pair(seed: Any, op: str) -> Any:
     return array
 
 
-def _random(seed: Any, op: str, alg: Any = None) -> np.random.Generator:
+def _random(seed: Any, op: str, alg: Any = None, *parameters: Any) -> Any:
+    """The generator for a draw that depends on `seed` and, not only smoothly, on `parameters`."""
     if alg is not None:
         algorithm_of(alg, op)
-    return draws.philox(_pair(seed, op).tolist())
+    arrays = [to_tensor(p, op)._array for p in parameters if p is not None]
+    return draws.of_seed(_pair(seed, op), *arrays)
 
 
 def _shape(shape: Any, op: str) -> tuple[int, ...]:
@@ -119,7 +124,7 @@ def stateless_parameterized_truncated_normal(
     )
     draws.fitting(dims, op, means=mean._array, stddevs=stddev._array)
     draws.fitting(dims, op, minvals=low._array, maxvals=high._array)
-    if (np.asarray(low._array) >= np.asarray(high._array)).any():
+    if not any(map(is_symbolic, (low._array, high._array))) and (low._array >= high._array).any():
         raise InvalidArgumentError(f"{op}: need minvals < maxvals everywhere.")
     u = draws.uniforms(_random(seed, op), dims, dt.float64).astype(wanted.numpy_dtype)
     drawn = draws._normal_between((low - mean) / stddev, (high - mean) / stddev, Tensor(u))
@@ -144,9 +149,9 @@ def stateless_uniform(
         raise ValueError(
             f"{op}: an integer dtype needs `maxval`, or minval=None for its whole range."
         )
-    return draws.float_or_integers(
-        _random(seed, op, alg), _shape(shape, op), minval, maxval, dtype, op
-    )
+    bounds = (minval, maxval) if draws.numeric(dtype, op).is_integer else ()
+    random = _random(seed, op, alg, *bounds)
+    return draws.float_or_integers(random, _shape(shape, op), minval, maxval, dtype, op)
 
 
 def stateless_gamma(
@@ -165,7 +170,7 @@ def stateless_gamma(
     dims, wanted = _shape(shape, op), draws.floating(dtype, op)
     a = draws.parameter(alpha, wanted)
     draws.fitting(dims, op, alpha=a._array)
-    drawn = draws.gammas(_random(seed, op), _broadcast_to(a, shape=dims), op)
+    drawn = draws.gammas(_random(seed, op, None, a), _broadcast_to(a, shape=dims), op)
     if beta is None:
         return drawn
     b = draws.parameter(beta, wanted)
@@ -179,7 +184,7 @@ def stateless_poisson(
     """Draws from the Poisson distribution of rates `lam`, which broadcast to `shape`."""
     op = "stateless_poisson"
     wanted = draws.numeric(dtype, op)
-    return draws.poissons(_random(seed, op), _shape(shape, op), lam, wanted, op)
+    return draws.poissons(_random(seed, op, None, lam), _shape(shape, op), lam, wanted, op)
 
 
 def stateless_binomial(
@@ -193,7 +198,8 @@ def stateless_binomial(
     """Of `counts` trials with probability `probs`, which broadcast to `shape`, the successes."""
     op = "stateless_binomial"
     wanted = draws.numeric(output_dtype, op, "output_dtype")
-    return draws.binomials(_random(seed, op), _shape(shape, op), counts, probs, wanted, op)
+    random = _random(seed, op, None, counts, probs)
+    return draws.binomials(random, _shape(shape, op), counts, probs, wanted, op)
 
 
 def stateless_categorical(
@@ -202,7 +208,8 @@ def stateless_categorical(
     """For each row of `logits` that many classes, drawn with probabilities softmax(logits)."""
     op = "stateless_categorical"
     count = static_int(num_samples, op, "num_samples")
-    return draws.categories(_random(seed, op), logits, count, draws.numeric(dtype, op), op)
+    random = _random(seed, op, None, logits)
+    return draws.categories(random, logits, count, draws.numeric(dtype, op), op)
 
 
 def stateless_shuffle(
@@ -231,12 +238,12 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
 
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     """A seed from `seed` and an integer, such as the number of a step."""
-    number = np.asarray(to_tensor(data, "fold_in")._array)
+    number = to_tensor(data, "fold_in")._array
     if number.ndim or number.dtype not in dt.INTEGER:
         raise InvalidArgumentError(f"fold_in: `data` must be one integer, not {number!r:.100}.")
     random = _random(seed, "fold_in", alg)
     first = draws.integers(random, (), None, None, dt.of_numpy(number.dtype), "fold_in")
-    return Tensor(np.stack([first, number]))
+    return Tensor(common_engine([first, number]).stack([first, number]))
 
 
 stateless_split = split

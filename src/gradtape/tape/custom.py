@@ -16,7 +16,7 @@ from ..core.cotangent import IndexedSlices
 from ..core.dispatch import listeners
 from ..core.tensor import Tensor
 from ..ops.creation import identity
-from ..ops.random import generator_for
+from ..ops.random import Repeatable
 from .batching import record_joint
 from .gradient_tape import GradientTape
 from .variable import Variable
@@ -113,8 +113,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(f)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        state = generator_for(per_element=True).bit_generator.state
-        with _reading([]) as read:
+        draws = Repeatable()
+        with _reading([]) as read, draws.first():
             result = f(*args, **kwargs)
         flat_args = nest.flatten(args)
         variables = _others(read, flat_args)
@@ -123,7 +123,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             # New tensors: an argument that is passed twice gets the gradient of each place.
             copies = [identity(a) if _is_smooth(a) else a for a in flat_args]
             smooth = [c for c, a in zip(copies, flat_args, strict=True) if _is_smooth(a)]
-            with GradientTape() as tape, _random_state(state):
+            with GradientTape() as tape, draws.again():
                 tape.watch(smooth)
                 again = f(*nest.pack_sequence_as(args, copies), **kwargs)
             targets = [as_tensor(y) for y in nest.flatten(again)]
@@ -175,18 +175,6 @@ class _VariableWatcher:
     def watch_variable(self, variable: Variable) -> None:
         if not any(variable is v for v in self.read):
             self.read.append(variable)
-
-
-@contextmanager
-def _random_state(state: Any) -> Iterator[None]:
-    """A block whose random draws begin at `state`; those after it go on as if it had not been."""
-    generator = generator_for(per_element=True).bit_generator
-    before = generator.state
-    generator.state = state
-    try:
-        yield
-    finally:
-        generator.state = before
 
 
 def _checked(gradients: Any, inputs: list[Any], kind: str, f: Callable[..., Any]) -> list[Any]:

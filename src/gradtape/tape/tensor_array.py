@@ -10,8 +10,10 @@ from ..core.convert import as_tensor, operand
 from ..core.dtypes import DType, as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from ..core.shape import TensorShape
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, is_symbolic
 from ..ops._static import static_int, static_ints
+from ..ops.at import row_set
+from ..ops.indexing import gather
 from ..ops.joining import concat, split, stack, unstack
 
 _CLEARED = object()
@@ -56,6 +58,8 @@ class TensorArray:
         self._infers = bool(infer_shape)
         self._shape = TensorShape(element_shape)
         self._elements: list[Any] = [None] * max(static_int(size, "TensorArray", "size"), 0)
+        self._whole: Tensor | None = None  # in a compiled loop: all elements in one tensor
+        self._begin: Any = None  # gives it, from the first element, where that says the shape
 
     # What it is
 
@@ -99,11 +103,17 @@ class TensorArray:
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """Put `value` at `index`. Returns the array."""
+        if self._is_whole(index):
+            tensor = self._fitting(self._tensor(value, "write"), "write")
+            self._whole = row_set(self._together(), tensor, index)
+            return self
         self._put(static_int(index, "TensorArray.write", "index"), value, "write")
         return self
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The tensor at `index`, which then is empty (see `clear_after_read`)."""
+        if self._is_whole(index):
+            return gather(self._together(), index)
         i = static_int(index, "TensorArray.read", "index")
         tensor = self._at(i, "read")
         if self._clears:
@@ -114,14 +124,18 @@ class TensorArray:
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements along a new axis 0."""
+        if self._whole is not None:
+            return self._whole
         return self._stacked(range(len(self._elements)), "stack")
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements at `indices`, a list or vector, along a new axis 0."""
+        self._apart()
         return self._stacked(_indices(indices, "gather"), "gather")
 
     def concat(self, name: str | None = None) -> Tensor:
         """All elements joined along their first axis."""
+        self._apart()
         elements = [self._at(i, "concat") for i in range(len(self._elements))]
         if not elements:
             return self._none_stacked()
@@ -150,6 +164,7 @@ class TensorArray:
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """Put the rows of `value` at `indices`. Returns the array."""
         value = self._tensor(value, "scatter")
+        self._apart()
         places = _indices(indices, "scatter")
         if not value.ndim or len(value) < len(places):
             raise ShapeError(
@@ -191,6 +206,43 @@ class TensorArray:
             "TensorArray.grad belongs to graphs; the tape needs no such array."
         )
 
+    # In compiled loops, where the index is not known
+
+    def _is_whole(self, index: Any) -> bool:
+        if self._whole is not None:
+            return True
+        tensor = index._as_tensor() if hasattr(index, "_as_tensor") else index
+        return isinstance(tensor, Tensor) and is_symbolic(tensor._array)
+
+    def _together(self) -> Tensor:
+        """All elements in one tensor, from here on; those never written are zeros."""
+        if self._whole is None:
+            if self._begin is not None:
+                self._whole = self._begin(self)
+            elif not self._elements:
+                raise InvalidArgumentError(
+                    "TensorArray: in a compiled function an array that is written or read at an "
+                    "index computed there needs its `size` from the beginning."
+                )
+            else:
+                self._whole = self._stacked(range(len(self._elements)), "write")
+        return self._whole
+
+    def _apart(self) -> None:
+        """All elements one by one again."""
+        if self._whole is not None:
+            self._elements = list(unstack(self._whole))
+            self._whole = None
+
+    def _with(self, whole: Tensor | None, begin: Any = None) -> TensorArray:
+        """Another array like this one, with these elements."""
+        other = TensorArray(
+            self._dtype, len(self._elements), self._dynamic, self._clears,
+            infer_shape=self._infers, element_shape=self._shape,
+        )  # fmt: skip
+        other._whole, other._begin = whole, begin
+        return other
+
     # Behind them
 
     def _put(self, i: int, value: Any, method: str) -> None:
@@ -206,6 +258,7 @@ class TensorArray:
         self._elements[i] = tensor
 
     def _replace(self, values: list[Tensor], method: str) -> None:
+        self._whole = None
         self._elements = [self._fitting(x, method) for x in values]
 
     def _tensor(self, value: Any, method: str) -> Tensor:

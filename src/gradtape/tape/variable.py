@@ -68,15 +68,13 @@ class Variable:
         self._key = new_key()
         self._tensor: Tensor | None = None
         self._held: Any = None  # what a compiled program left, until eager code asks for it
-        graph = current_graph()
-        if graph is not None:
-            array = graph.create(self, array)
-        self._store_outside(array)
         # Held while a new value is made of the present one; not by `with`, which takes 0.2 µs.
         self._lock = Lock()
         self._trainable = True if trainable is None else bool(trainable)
         self._name = "/".join(filter(None, [get_current_name_scope(), name or "Variable"]))
         self.constraint = constraint
+        graph = current_graph()
+        self._store_outside(array if graph is None else graph.create(self, array))
 
     # What it is
 

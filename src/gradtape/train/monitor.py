@@ -16,7 +16,7 @@ import numpy as np
 from ..core import nest
 from ..core.cotangent import IndexedSlices
 from ..core.errors import ShapeError
-from ..core.tensor import Reference
+from ..core.tensor import Tensor
 from ..ops.bookkeeping import inside_function
 from . import monitor_views, summaries
 from .tracks import Settings, Track
@@ -43,7 +43,7 @@ class GradientMonitor:
     - holds NaN or infinity, or whose variable does;
     - is dead: None, or zero everywhere, for `patience` steps;
     - vanishes: its root mean square is below `vanishing` for `patience` steps;
-    - explodes: its norm is above `exploding`, or `jump` times what it usually was.
+    - explodes: its norm is above `exploding`, or above 1 and `jump` times what it usually was.
 
     With a `writer` (of `summary.create_file_writer`) it writes for TensorBoard every `write_every`
     steps. It measures the norms of the gradients in each step; those of the weights, their change
@@ -73,7 +73,7 @@ class GradientMonitor:
                 raise ValueError(f"GradientMonitor: `{name}` must be above 0, not {value!r}.")
         self._writer = writer
         self._write_every = write_every
-        self._tracks: dict[Reference, Track] = {}
+        self._tracks: dict[int, Track] = {}  # by the id of the variable, which the track keeps
         self._by_name: dict[str, Track] = {}
         self.problems: list[str] = []
         """The texts of the warnings, in their order."""
@@ -98,8 +98,9 @@ class GradientMonitor:
         arrays = [self._checked(gradient, variable) for gradient, variable in pairs]
         step = None if step is None else int(step)
         tracks = [self._track(variable) for _, variable in pairs]
-        for track, array, (_, variable) in zip(tracks, arrays, pairs, strict=True):
-            track.measure(array, variable, step)
+        with np.errstate(all="ignore"):  # what overflows or is not finite is found and named
+            for track, array in zip(tracks, arrays, strict=True):
+                track.measure(array, step)
         if self._writer is not None:
             due = [track for track in tracks if track.steps % self._write_every == 0]
             _write(due, self._writer, None)
@@ -113,14 +114,15 @@ class GradientMonitor:
 
     def _checked(self, gradient: Any, variable: Any) -> Any:
         """The gradient as an array of the shape of `variable`; an IndexedSlices or None as it is."""
-        if not hasattr(variable, "assign"):
+        track = self._tracks.get(id(variable))
+        if track is None and not hasattr(variable, "assign"):
             raise TypeError(
                 "GradientMonitor: it follows variables from step to step, and this is none: "
                 f"{variable!r:.100}."
             )
         if gradient is None or isinstance(gradient, IndexedSlices):
             return gradient
-        array, track = np.asarray(gradient), self._tracks.get(Reference(variable))
+        array = np.asarray(gradient._array if isinstance(gradient, Tensor) else gradient)
         if (track is None or array.shape != track.shape) and array.shape != np.shape(variable):
             raise ShapeError(
                 f"GradientMonitor: the gradient of {variable.name!r} must have its shape "
@@ -129,11 +131,11 @@ class GradientMonitor:
         return array
 
     def _track(self, variable: Any) -> Track:
-        key = Reference(variable)
-        track = self._tracks.get(key)
+        track = self._tracks.get(id(variable))
         if track is None:
             name = _unused(variable.name.removesuffix(":0"), self._by_name)
-            track = self._tracks[key] = self._by_name[name] = Track(name, self._settings)
+            track = Track(name, variable, self._settings)
+            self._tracks[id(variable)] = self._by_name[name] = track
         return track
 
     def _warn(self, track: Track, condition: str) -> None:
@@ -154,7 +156,7 @@ class GradientMonitor:
         if isinstance(variable, str):
             track = self._by_name.get(variable.removesuffix(":0"))
         else:
-            track = self._tracks.get(Reference(variable))
+            track = self._tracks.get(id(variable))
         if track is None:
             raise KeyError(
                 f"GradientMonitor: {variable!r:.100} was not measured. These were: "
@@ -195,13 +197,13 @@ class GradientMonitor:
 
 def _pairs(gradients: Any, variables: Any) -> list[tuple[Any, Any]]:
     if variables is None:
-        try:
-            return [(gradient, variable) for gradient, variable in gradients]
-        except (TypeError, ValueError):
+        pairs = list(gradients)
+        if not all([isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs]):
             raise TypeError(
                 "GradientMonitor: without `variables`, `gradients` must consist of pairs "
                 f"(gradient, variable), and is {gradients!r:.100}. Pass both: monitor(grads, vars)."
-            ) from None
+            )
+        return [tuple(pair) for pair in pairs]
     gradients, variables = nest.flatten(gradients), nest.flatten(variables)
     if len(gradients) != len(variables):
         raise ValueError(

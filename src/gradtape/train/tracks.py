@@ -59,8 +59,9 @@ class Settings:
 class Track:
     """One variable of a GradientMonitor: `latest` and `history`, `histogram`, `problems`."""
 
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, variable: Any, settings: Settings) -> None:
         self.name = name
+        self.variable = variable
         self.shape: tuple[int, ...] = ()
         self.size = 0
         self.steps = 0
@@ -70,7 +71,6 @@ class Track:
         self.weight_sample = self.gradient_sample = np.zeros(0, np.float32)
         self._settings = settings
         self._history = _Thinned(settings.history, len(self.latest))
-        self._places = np.zeros(0, np.intp)
         self._dead_for = self._small_for = 0
         self._usual_log_norm = math.nan
         self._jump = math.nan  # this norm over what was usual before
@@ -92,7 +92,7 @@ class Track:
 
     # Measuring
 
-    def measure(self, gradient: Any, variable: Any, step: int | None) -> None:
+    def measure(self, gradient: Any, step: int | None) -> None:
         """Take in a gradient: an array, an IndexedSlices or None."""
         every = self._settings.detail_every
         flat = _elements(gradient)
@@ -100,9 +100,9 @@ class Track:
         _, _, weight_norm, ratio, zeros, _, _ = self.latest
         if self.steps < every or self.steps % every == 0:
             zeros = self._look_at_gradient(flat)
-            weight_norm, ratio = self._look_at_weights(np.asarray(variable), type(gradient))
+            weight_norm, ratio = self._look_at_weights(type(gradient))
         elif (self.steps + 1) % every == 0:
-            self._sample(np.asarray(variable))
+            self._sample()
         step = self.steps if step is None else step
         self.latest = Measurement(step, norm, weight_norm, ratio, zeros, nan, inf)
         self.has_gradient = flat is not None
@@ -118,27 +118,27 @@ class Track:
         self.gradient_sample = flat.take(_sample_places(flat.size, self._settings.sample))
         return float(np.count_nonzero(flat == 0) / (flat.size or 1))
 
-    @np.errstate(all="ignore")
-    def _look_at_weights(self, weights: Any, gradient_type: type) -> tuple[float, float]:
+    def _look_at_weights(self, gradient_type: type) -> tuple[float, float]:
         """The norm, and that of the change since the step before over it.
 
         Of a variable of which rows are looked up, the norm of the sample has to do: to read it all
         may take longer than the step.
         """
         old = self.weight_sample
-        sample = self._sample(weights)
-        scale = math.sqrt(self.size / (self._places.size or 1))
+        weights = self._sample()
+        sample = self.weight_sample
+        scale = math.sqrt(max(1.0, self.size / self._settings.sample))
         norm = scale * _norm(sample) if gradient_type is IndexedSlices else _norm(_flat(weights))
         known = old.size == sample.size and norm and self.steps
         return norm, scale * _norm(sample - old) / norm if known else math.nan
 
-    def _sample(self, weights: Any) -> Any:
-        """Keep a sample of the weights, always at the same places, to compare the next with."""
-        if weights.shape != self.shape or not self.steps:
-            self.shape, self.size = weights.shape, weights.size
-            self._places = _sample_places(self.size, self._settings.sample)
-        self.weight_sample = _flat(weights.take(self._places))
-        return self.weight_sample
+    def _sample(self) -> Any:
+        """Keep a sample of the weights, always at the same places. Returns all of them."""
+        weights = np.asarray(self.variable)
+        self.shape, self.size = weights.shape, weights.size
+        places = _sample_places(self.size, self._settings.sample)
+        self.weight_sample = _flat(weights.take(places))
+        return weights
 
     def _count(self, norm: float) -> None:
         """For how long the gradient has been dead or small, and how it compares with the usual."""
@@ -159,17 +159,21 @@ class Track:
         now, settings, found = self.latest, self._settings, []
         if now.nan or now.inf:
             found.append("not finite")
+        elif now.gradient_norm > settings.exploding or self._jumps():
+            found.append("exploding")
         if not math.isfinite(now.weight_norm):
             found.append("weights not finite")
         if self._dead_for >= settings.patience:
             found.append("dead" if self.has_gradient else "no gradient")
         elif self._small_for >= settings.patience:
             found.append("vanishing")
-        if now.gradient_norm > settings.exploding or (
-            self._jump > settings.jump and self.steps > settings.patience
-        ):
-            found.append("exploding")
         return found
+
+    def _jumps(self) -> bool:
+        """Whether the norm is far above what it was long enough; below 1, it may only recover."""
+        settings = self._settings
+        far = self._jump > settings.jump and self.latest.gradient_norm > 1
+        return far and self.steps > settings.patience
 
     def explain(self, condition: str) -> str:
         """What was found, and what to do about it."""

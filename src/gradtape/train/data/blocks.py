@@ -90,11 +90,11 @@ def sharded(blocks: Blocks, shards: int, index: int) -> Blocks:
 def repeated(make: Callable[[], Blocks], times: int | None) -> Blocks:
     """`make()` that many times (None: for ever), unless there is nothing to repeat."""
     for _ in repeat(None) if times is None else repeat(None, times):
-        empty = True
+        found = 0
         for block in make():
-            empty = False
+            found += len(block)
             yield block
-        if empty:
+        if not found:
             return
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import nest
+from ...core.errors import ShapeError
 from ...core.shape import TensorShape
 from ...core.tensor import Tensor
 from ...tape.type_specs import TensorSpec, TypeSpec
@@ -87,9 +88,13 @@ def batch_spec(spec: Any, size: int | None) -> Any:
 
 def unbatch_spec(spec: Any) -> Any:
     """The spec of the rows of such elements."""
-    return nest.map_structure(
-        lambda s: TensorSpec(None if s.shape.rank is None else s.shape[1:], s.dtype), spec
-    )
+    return nest.map_structure(lambda s: TensorSpec(_of_a_row(s.shape), s.dtype), spec)
+
+
+def _of_a_row(shape: TensorShape) -> TensorShape:
+    if shape.rank == 0:
+        raise ShapeError("Dataset.unbatch: the elements hold a scalar, which has no rows.")
+    return shape if shape.rank is None else shape[1:]
 
 
 def spec_of_results(fn: Callable[[Any], Any], spec: Any) -> Any:

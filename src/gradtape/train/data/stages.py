@@ -131,6 +131,8 @@ class Stages(Stream):
 
     def concatenate(self, dataset: Stages, name: str | None = None) -> Self:
         """The elements of this dataset, then those of another."""
+        if not is_dataset(dataset):
+            raise TypeError(f"Dataset.concatenate: expected a dataset, not {dataset!r:.100}.")
         spec = common_spec([self.element_spec, dataset.element_spec])
         counts = {self._cardinality, dataset._cardinality}
         if INFINITE_CARDINALITY in counts:
@@ -169,7 +171,7 @@ class Stages(Stream):
         def elements() -> Iterator[Any]:
             seen = set()
             for element in self._elements():
-                values = repr(element.numpy().tolist())
+                values = repr(np.asarray(element._array).tolist())
                 if values not in seen:
                     seen.add(values)
                     yield element

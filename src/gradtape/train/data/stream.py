@@ -155,4 +155,8 @@ class Stream:
         return same
 
     def __repr__(self) -> str:
-        return f"<Dataset element_spec={self.element_spec!r}>"
+        try:
+            spec = repr(self.element_spec)
+        except Exception as error:  # of a user's function
+            spec = f"unknown: {error!r}"
+        return f"<Dataset element_spec={spec}>"

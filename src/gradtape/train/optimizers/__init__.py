@@ -1,0 +1,1 @@
+"""Optimizers: rules for a step, what is done around them, learning rates, loss scaling."""

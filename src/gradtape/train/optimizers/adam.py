@@ -177,10 +177,11 @@ class Nadam(Optimizer):
     def scalars(self, learning_rate: Any, step: Any) -> dict[str, Any]:
         product = as_tensor(self._product)._array.astype(step.dtype)[()]
         now, after = self._momentum_at(step), self._momentum_at(step + 1)
+        rounded = step.dtype.type  # as Keras does before it subtracts; for 0.999 this is seen
         return {
             "rate": learning_rate,
-            "take_1": 1 - self.beta_1,
-            "take_2": 1 - self.beta_2,
+            "take_1": 1 - rounded(self.beta_1),
+            "take_2": 1 - rounded(self.beta_2),
             "of_momentum": after / (1 - product * after),
             "of_gradient": (1 - now) / (1 - product),
             "of_velocity": 1 / (1 - self.beta_2**step),

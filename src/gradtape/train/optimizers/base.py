@@ -360,7 +360,8 @@ class Optimizer:
                 "recorded it. Or let `loss` be a function that computes it."
             )
         variables = list(var_list() if callable(var_list) else var_list)
-        weight = self.scale_loss(ones_like(loss))  # as if the loss itself had been scaled
+        # The weight of the loss: as if the loss itself had been scaled.
+        weight = cast(self.scale_loss(ones_like(loss)), as_tensor(loss).dtype)
         return list(zip(tape.gradient(loss, variables, weight), variables, strict=True))
 
     def scale_loss(self, loss: Any) -> Any:

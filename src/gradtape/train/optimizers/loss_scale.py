@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import and_
 from typing import Any, Self
+
+import numpy as np
 
 from ...core.convert import as_tensor
 from ...core.cotangent import IndexedSlices
-from ...core.dtypes import int64
+from ...core.dtypes import float32, int64
 from ...core.engine import common_engine
 from ...core.tensor import Tensor
 from ...ops.creation import cast
 from ...ops.logic import where
-from ...ops.reduction import reduce_all
 from ...tape.control import cond
 from ...tape.variable import Variable
+from .._waiting import attached
 from .base import Optimizer
 
 
@@ -57,6 +61,7 @@ class LossScaleOptimizer(Optimizer):
         self.inner_optimizer.build(variables)
         self._trainable_variables = list(variables)
         self.built = True
+        attached(self)
 
     @property
     def variables(self) -> list[Variable]:
@@ -75,15 +80,19 @@ class LossScaleOptimizer(Optimizer):
         self.inner_optimizer.learning_rate = learning_rate
 
     def scale_loss(self, loss: Any) -> Any:
-        """`loss` times the present scale."""
-        scale = self.dynamic_scale if self.built else self.initial_scale
-        loss = as_tensor(loss)
-        return loss * cast(scale, loss.dtype)
+        """`loss` times the present scale; in single precision at least."""
+        return _wide(loss) * (self.dynamic_scale if self.built else self.initial_scale)
 
     def apply(self, grads: Any, trainable_variables: Any = None) -> None:
         grads = list(grads)
-        if not self.built and trainable_variables is not None:
+        if trainable_variables is not None:
+            trainable_variables = list(trainable_variables)
             self.build(trainable_variables)
+        if not self.built:
+            raise ValueError(
+                "LossScaleOptimizer.apply: without `trainable_variables` the optimizer must be "
+                "built. Call optimizer.build(variables) first, or give the variables."
+            )
         cond(
             self.check_finite(grads),
             lambda: self._apply_unscaled(grads, trainable_variables),
@@ -91,11 +100,17 @@ class LossScaleOptimizer(Optimizer):
         )
 
     def _apply_unscaled(self, grads: list[Any], variables: Any) -> None:
-        unscaled = [None if g is None else _divided(g, self.dynamic_scale) for g in grads]
+        unscaled = [None if g is None else self._unscaled(g) for g in grads]
         self.inner_optimizer.apply(unscaled, variables)
         grows = self.step_counter == self.dynamic_growth_steps - 1
         self.step_counter.assign(where(grows, 0, self.step_counter + 1))
         self.dynamic_scale.assign(self.dynamic_scale * where(grows, 2.0, 1.0))
+
+    def _unscaled(self, g: Any) -> Any:
+        if isinstance(g, IndexedSlices):
+            return IndexedSlices(self._unscaled(g.values), g.indices, g.dense_shape)
+        g = _wide(g)
+        return g / cast(self.dynamic_scale, g.dtype)
 
     def _skip(self) -> None:
         self.step_counter.assign(0)
@@ -103,4 +118,44 @@ class LossScaleOptimizer(Optimizer):
 
     def check_finite(self, grads: Any) -> Tensor:
         """Whether all elements of all gradients are finite."""
-        return reduce_all([_is_finite(g) for g in grads if g is not None])
+        return Tensor(reduce(and_, [_finite(g) for g in grads if g is not None], np.True_))
+
+    def finalize_variable_values(self, var_list: Any) -> None:
+        self.inner_optimizer.finalize_variable_values(var_list)
+
+    def _tracked_items(self) -> Iterator[tuple[str, Any]]:
+        yield "inner_optimizer", self.inner_optimizer
+        if self.built:
+            yield "step_counter", self.step_counter
+            yield "dynamic_scale", self.dynamic_scale
+
+    def get_config(self) -> dict[str, Any]:
+        from .registry import serialize
+
+        return {
+            "name": self.name,
+            "inner_optimizer": serialize(self.inner_optimizer),
+            "initial_scale": self.initial_scale,
+            "dynamic_growth_steps": self.dynamic_growth_steps,
+        }
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Self:
+        from .registry import deserialize
+
+        inner = deserialize(config["inner_optimizer"], custom_objects)
+        return cls(**{**config, "inner_optimizer": inner})
+
+
+def _wide(x: Any) -> Tensor:
+    """`x` as a tensor; half precision, in which a scale could overflow, as float32."""
+    x = as_tensor(x)
+    return cast(x, float32) if x.dtype.size == 2 else x
+
+
+def _finite(g: Any) -> Any:
+    array = as_tensor(g.values if isinstance(g, IndexedSlices) else g)._array
+    xp = common_engine([array])
+    if xp.name == "numpy" and np.isfinite(np.add.reduce(array, None)):
+        return np.True_  # what is finite as a sum is so throughout; no array of bool is made
+    return xp.all(xp.isfinite(array))

@@ -1,0 +1,145 @@
+"""A compiled function in a file: StableHLO, the values of the variables, and nothing of Python."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from typing import Any
+
+import jax
+import jax.export
+import numpy as np
+
+from ..core.convert import as_tensor
+from ..core.errors import InvalidArgumentError
+from ..core.tensor import Tensor
+
+_FORMAT = 1
+
+
+class ExportedFunction:
+    """A function without its Python: the program, and the state that it reads and assigns."""
+
+    def __init__(self, exported: Any, description: dict[str, Any], state: list[Any]) -> None:
+        self._exported = exported
+        self._description = description
+        self._state = state
+        self._random = np.random.default_rng()
+        self.name = description["name"]
+
+    @property
+    def stablehlo(self) -> str:
+        """The program as text."""
+        return str(self._exported.mlir_module())
+
+    def __call__(self, *tensors: Any) -> Any:
+        """The results for these tensors, in the order of the signature."""
+        wanted = self._description["inputs"]
+        if len(tensors) != len(wanted):
+            raise InvalidArgumentError(
+                f"{self.name}: the exported function takes {len(wanted)} tensors, and got "
+                f"{len(tensors)}."
+            )
+        given = []
+        for i, (value, (dtype, shape)) in enumerate(zip(tensors, wanted, strict=True)):
+            x = as_tensor(value, op=self.name)
+            if x.dtype.name != dtype or list(x.shape) != shape:
+                raise InvalidArgumentError(
+                    f"{self.name}: tensor {i} must be {dtype} of shape {tuple(shape)}, and is "
+                    f"{x.dtype.name} of shape {x.shape}."
+                )
+            given.append(x._array)
+        keys = [
+            self._random.integers(0, 2**32, 2, np.uint32) for _ in range(self._description["draws"])
+        ]
+        with jax.enable_x64(True):
+            outputs = [np.asarray(y) for y in self._exported.call(*given, *self._state, *keys)]
+        count = len(outputs) - len(self._description["assigned"])
+        for i, value in zip(self._description["assigned"], outputs[count:], strict=True):
+            self._state[i] = value
+        return _unpacked(self._description["result"], map(Tensor, outputs[:count]))
+
+    def save(self, path: Any) -> None:
+        """Write the function to a file, whole or not at all."""
+        arrays = {f"state_{i}": np.asarray(value) for i, value in enumerate(self._state)}
+        arrays["program"] = np.frombuffer(self._exported.serialize(), np.uint8)
+        arrays["description"] = np.frombuffer(json.dumps(self._description).encode(), np.uint8)
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        temporary = f"{os.fspath(path)}.part"
+        with open(temporary, "wb") as file:
+            file.write(buffer.getbuffer())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{dtype}{shape}" for dtype, shape in self._description["inputs"])
+        return f"<exported function {self.name}({inputs})>"
+
+
+def load(path: Any) -> ExportedFunction:
+    """A function that `fn.export(...).save(path)` wrote. The file holds no code of Python."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            description = json.loads(bytes(file["description"]))
+            program = bytearray(bytes(file["program"]))
+            state = [file[f"state_{i}"] for i in range(description["variables"])]
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise InvalidArgumentError(
+            f"function.load: {os.fspath(path)!r} is not an exported function: {error}."
+        ) from None
+    if description.get("format") != _FORMAT:
+        raise InvalidArgumentError(
+            f"function.load: {os.fspath(path)!r} has format {description.get('format')!r}; this "
+            f"version reads {_FORMAT}."
+        )
+    return ExportedFunction(jax.export.deserialize(program), description, state)
+
+
+def export(concrete: Any) -> ExportedFunction:
+    """The program of a ConcreteFunction, for the platform that it runs on."""
+    inputs, variables, draws = concrete.inputs_outside()
+    specs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in concrete.program.inputs]
+    with jax.enable_x64(True):
+        cut = concrete.program.cut()
+        program = lambda *arrays: cut.run(concrete.program.inputs, arrays)  # noqa: E731
+        exported = jax.export.export(jax.jit(program))(*specs)
+    description = {
+        "format": _FORMAT,
+        "name": concrete.name,
+        "inputs": [[x.dtype.name, list(x.shape)] for x in inputs],
+        "variables": len(variables),
+        "assigned": concrete.assigned,
+        "draws": draws,
+        "result": concrete.described_result(_packed),
+    }
+    state = [np.asarray(v._now()._array) for v in variables]
+    return ExportedFunction(exported, description, state)
+
+
+def _packed(structure: Any, leaf: Any) -> Any:
+    """A structure of results as JSON; `leaf(mark)` describes a leaf."""
+    if isinstance(structure, dict):
+        # In the order in which `nest` flattens them.
+        return {"dict": [[key, _packed(structure[key], leaf)] for key in sorted(structure)]}
+    if isinstance(structure, (list, tuple)):
+        kind = "list" if isinstance(structure, list) else "tuple"
+        return {kind: [_packed(v, leaf) for v in structure]}
+    return leaf(structure)
+
+
+def _unpacked(description: Any, tensors: Any) -> Any:
+    if description is None:
+        return None
+    if "dict" in description:
+        return {key: _unpacked(v, tensors) for key, v in description["dict"]}
+    for kind, make in (("list", list), ("tuple", tuple)):
+        if kind in description:
+            return make(_unpacked(v, tensors) for v in description[kind])
+    if "constant" in description:
+        return Tensor(np.array(description["constant"], description["dtype"]))
+    return next(tensors)

@@ -1,0 +1,81 @@
+"""Traced mode for tests that were written for eager code.
+
+A test body runs while a graph is open, as the body of a `@function` does: floating tensors that it
+makes by `tf.constant` and `tf.convert_to_tensor` are symbolic, like arguments, and so are the values
+of variables. Where the body asks for values, the program traced so far is run, op by op on XLA.
+"""
+
+import functools
+from contextlib import contextmanager
+
+import numpy as np
+
+import gradtape
+from gradtape.core import dtypes
+from gradtape.core.dispatch import listeners
+from gradtape.core.tensor import Tensor, is_symbolic
+from gradtape.core.tracing import current_graph
+from gradtape.function.graph import Cut, Graph, Mark
+
+MADE_BY = ["constant", "convert_to_tensor"]
+"""The functions of gradtape whose tensors become symbolic."""
+
+own_values = Tensor._values
+
+
+class TracedTest(Graph):
+    """The graph of a test; it can tell values while it is traced."""
+
+    def feed(self, like, supply):
+        """One run of the program asks each supply once, however often values are looked at."""
+        return super().feed(like, functools.cache(supply))
+
+    def symbolic(self, tensor):
+        """A tensor that has the values of `tensor`, and does not show them while tracing."""
+        array = tensor._array
+        if current_graph() is not self or is_symbolic(array) or array.dtype not in dtypes.INEXACT:
+            return tensor
+        x = self.tensor(array)
+        self.feeds.append((x._array, lambda: array))
+        return x
+
+    def value(self, array):
+        """The value of a tracer, from the equations so far."""
+        cut = Cut(self, Mark(0, 0), self.mark(), [array])
+        supplies = dict((id(tracer), supply) for tracer, supply in self.feeds)
+        variables = {id(t._array): self.variables[key] for key, t in self.read_as.items()}
+        values = [
+            supplies[id(t)]() if id(t) in supplies else variables[id(t)]._array_outside()
+            for t in cut.free
+        ]
+        with self.left():
+            return np.asarray(cut.run(cut.free, values)[0])
+
+
+@contextmanager
+def traced(monkeypatch):
+    """A block that is traced; the tapes that it opens it must close."""
+    graph = TracedTest("test")
+
+    def values(tensor, use):
+        array = tensor._array
+        if getattr(array, "_trace", None) is graph.trace and current_graph() is graph:
+            return graph.value(array)
+        return own_values(tensor, use)
+
+    monkeypatch.setattr(Tensor, "_values", values)
+    for name in MADE_BY:
+        make = getattr(gradtape, name)
+        monkeypatch.setattr(gradtape, name, _symbolic_result(graph, make))
+    with graph.running():
+        yield graph
+        left = [recorder for recorder in listeners() if recorder is not graph]
+    assert not left, f"tapes are left active: {left}"
+
+
+def _symbolic_result(graph, make):
+    @functools.wraps(make)
+    def made(*args, **kwargs):
+        return graph.symbolic(make(*args, **kwargs))
+
+    return made
