@@ -363,6 +363,26 @@ def test_bad_arguments_are_explained_and_leave_no_trace(call, error, text):
     assert monitor.tracks == [] and "nothing measured" in str(monitor)
 
 
+def test_inside_a_function_it_says_to_be_called_outside():
+    tf, w, monitor = gradtape, variable([1.0, 2.0]), GradientMonitor()
+
+    @tf.function
+    def gradient():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w * w)
+        return tape.gradient(loss, w)
+
+    @tf.function
+    def step():
+        monitor(gradient(), w)
+
+    with pytest.raises(RuntimeError, match="call the monitor outside"):
+        step()
+    assert monitor.tracks == []
+    monitor(gradient(), w)
+    assert monitor[w].latest.gradient_norm == pytest.approx(20**0.5)
+
+
 # Showing
 
 

@@ -234,6 +234,29 @@ def test_metadata_of_the_tensorboard_package(summary, writer, tmp_path):
     assert events(tmp_path / "logs")[0].summary.value[0].metadata == metadata
 
 
+def test_inside_a_function_each_run_is_recorded(tf, summary, writer, tmp_path):
+    step = tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def train(x):
+        with writer.as_default(step=step), summary.record_if(tf.equal(step % 2, 0)):
+            summary.scalar("sum", tf.reduce_sum(x))
+            summary.histogram("histogram", x, buckets=2)
+            summary.scalar("traced at", 1.0, step=9)
+        step.assign_add(1)
+        return 2.0 * x
+
+    for i in range(4):
+        np.testing.assert_array_equal(train(tf.constant([float(i), 1.0])), [2.0 * i, 2.0])
+    writer.flush()
+    found = values(tmp_path / "logs")
+    expected = [(0, "sum"), (0, "histogram"), (9, "traced at")]
+    expected += [(2, "sum"), (2, "histogram"), (9, "traced at")]
+    assert [each[:2] for each in found] == expected
+    assert [value for _, tag, value in found if tag == "sum"] == [1.0, 3.0]
+    np.testing.assert_array_equal(found[4][2], [[1, 1.5, 1], [1.5, 2, 1]])
+
+
 # Files
 
 

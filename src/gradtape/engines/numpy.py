@@ -78,6 +78,10 @@ class NumpyEngine(Engine):
         np.add.at(result, indices, rows.reshape(-1))
         return result.reshape(shape)
 
+    def number(self, value: int, dtype: Any) -> Any:
+        """A size as a number of this dtype."""
+        return dtype.type(value)
+
     def written(self, array: Any, places: Any, updates: Any, how: str) -> Any:
         """A copy of `array` with `updates` set, added, multiplied ... at `places`, one by one."""
         result = np.array(array)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.experimental import io_callback
 
 from ..core.engine import Engine
+from ..core.tracing import current_graph, traced_into
+from .numpy import engine as numpy_engine
 from ..core.errors import SymbolicTensorError
 from ..core.tensor import is_symbolic
 from ..core.tracing import tracing
@@ -47,6 +52,9 @@ class XlaEngine(Engine):
 
     def index_set(self, array: Any, key: Any, updates: Any) -> Any:
         return jnp.asarray(array).at[key].set(updates)
+
+    def number(self, value: Any, dtype: Any) -> Any:
+        return jnp.asarray(value, dtype)  # a size may be open, until a call says what it is
 
     def written(self, array: Any, places: Any, updates: Any, how: str) -> Any:
         return getattr(jnp.asarray(array).at[places], how)(updates)
@@ -216,8 +224,41 @@ class XlaEngine(Engine):
         return {"prod": at.multiply, "max": at.max, "min": at.min}[how](rows)
 
     def finite_or_error(self, x: Any, message: str) -> Any:
-        """`x`: a compiled program cannot raise."""
+        """`x`; the call of the program raises if there is a NaN or Inf in it."""
+        if current_graph() is not None:
+            check = partial(numpy_engine.finite_or_error, message=message)
+            self.call_unless(jnp.isfinite(x).all(), check, x)
         return x
+
+    def call_unless(self, holds: Any, action: Any, *arrays: Any) -> None:
+        """Let the program that is being traced call `action` with the values of arrays.
+
+        Not where `holds` is true: then nothing is copied from the device.
+        """
+        graph = current_graph()
+
+        def call(*values: Any) -> None:
+            graph.at_run_time(action, *values)
+
+        jax.lax.cond(holds, lambda *_: None, call, *arrays)
+
+    def call_python(self, function: Any, likes: list[Any], arrays: list[Any]) -> list[Any]:
+        """The results of a Python function of NumPy arrays, which the program being traced calls.
+
+        They have the shapes and dtypes of `likes`. What it raises comes out of the call.
+        """
+        messages = current_graph().root.messages
+
+        def call(*values: Any) -> list[Any]:
+            try:
+                with traced_into(None):
+                    return function(*map(np.asarray, values))  # type: ignore[no-any-return]
+            except Exception as error:
+                messages.append(error)
+                return likes
+
+        shapes = [jax.ShapeDtypeStruct(like.shape, like.dtype) for like in likes]
+        return list(io_callback(call, shapes, *arrays, ordered=True))
 
     def bitcast(self, x: Any, dtype: Any) -> Any:
         return jax.lax.bitcast_convert_type(x, dtype)

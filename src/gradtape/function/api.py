@@ -18,7 +18,7 @@ from ..tape.gradient_tape import key_of
 from ..tape.scopes import get_logger
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable
-from .signature import describe, replaced
+from .signature import Open, describe, replaced, without_sizes
 
 _STORM = 5
 """After so many traces in a row for one function, its user is told what causes them."""
@@ -85,7 +85,8 @@ def function(
         raise TypeError(f"function: expected a function to compile, not {func!r:.100}.")
     if isinstance(func, Function):
         func = func.python_function
-    return Function(func, name, input_signature, autograph, jit_compile)
+    relax = reduce_retracing or bool(experimental_relax_shapes)
+    return Function(func, name, input_signature, autograph, jit_compile, relax)
 
 
 class Function:
@@ -98,6 +99,7 @@ class Function:
         input_signature: Any = None,
         autograph: bool = True,
         jit_compile: bool | None = None,
+        reduce_retracing: bool = False,
     ) -> None:
         self.python_function = python_function
         self.name = name or getattr(python_function, "__name__", type(python_function).__name__)
@@ -114,6 +116,13 @@ class Function:
         self._recent: list[Any] = []
         self._converted: Callable[..., Any] | None = None
         self._of_instance: dict[int, Any] = {}
+        self.reduce_retracing = reduce_retracing
+        self._relaxed: dict[Any, Any] = {}  # by signature without sizes: the sizes, the trace
+        # Whether sizes that `input_signature` leaves open stay open in a trace.
+        self._open = any(
+            isinstance(spec, TensorSpec) and spec.shape.rank and not spec.shape.is_fully_defined()
+            for spec in nest.flatten(self.input_signature)
+        )
 
     # Calling
 
@@ -134,6 +143,8 @@ class Function:
         concrete = self._traces.get(key)
         if concrete is None:
             concrete = self._trace(key, instance, args, leaves)
+        if self.input_signature is not None:
+            leaves = [leaf.tensor if type(leaf) is Open else leaf for leaf in leaves]
         return concrete.call(leaves)
 
     def _bound(self, args: Any, kwargs: Any) -> tuple[Any, ...]:
@@ -162,9 +173,7 @@ class Function:
         return (*fitted, *values[len(specs) :])
 
     def _fit(self, position: int, spec: Any, value: Any) -> Any:
-        if isinstance(value, TensorSpec):
-            return value
-        if not isinstance(spec, TensorSpec):
+        if isinstance(value, TensorSpec) or not isinstance(spec, TensorSpec):
             return value
         try:
             tensor = as_tensor(
@@ -177,6 +186,8 @@ class Function:
                 f"{self.name}: argument {position} must be a {spec} by its `input_signature`, and "
                 f"is {tensor.dtype.name} of shape {tensor.shape}."
             )
+        if self._open and spec.shape.rank and not spec.shape.is_fully_defined():
+            return Open(tensor, tuple(spec.shape))
         return Tensor(tensor._array, tensor._key)
 
     def _python(self) -> Callable[..., Any]:
@@ -196,20 +207,63 @@ class Function:
         with self._lock:
             if key in self._traces:  # another thread was faster
                 return self._traces[key]
+            if self.reduce_retracing:
+                return self._trace_relaxed(key, instance, args, leaves)
             self._warn_of_storm(key)
-            concrete, created = self._trace_once(instance, args, leaves, not self._created)
-            if created:
-                # As in TensorFlow: what the first call creates, no later one may create again.
-                self._created = True
-                concrete, _ = self._trace_once(instance, args, leaves, False)
+            try:
+                concrete = self._trace_and_create(instance, args, leaves)
+            except Exception as error:
+                still_open = [leaf for leaf in leaves if type(leaf) is Open]
+                if not still_open or any(leaf.is_spec for leaf in still_open):
+                    raise
+                # Something in it needs the sizes: then there is a trace for each.
+                get_logger().debug("%s is traced for each shape: %s", self.name, error)
+                self._open = False
+                args = tuple([nest.map_structure(_closed, a) for a in args])
+                leaves = [_closed(leaf) for leaf in leaves]
+                key = tuple([describe(a, []) for a in args])
+                concrete = self._trace_and_create(instance, args, leaves)
             self._traces[key] = concrete
             return concrete
+
+    def _trace_relaxed(self, key: Any, instance: Any, args: Any, leaves: list[Any]) -> Any:
+        """A trace that leaves open the sizes in which this call differs from earlier ones."""
+        kind = without_sizes(key)
+        shapes = [leaf._array.shape if isinstance(leaf, Tensor) else None for leaf in leaves]
+        before, concrete = self._relaxed.get(kind, (shapes, None))
+        sizes = [
+            None if a is None else tuple([n if n == m else None for n, m in zip(a, b, strict=True)])
+            for a, b in zip(before, shapes, strict=True)
+        ]
+        if concrete is None or sizes != before:
+            opened = [
+                Open(leaf, each) if each is not None and None in each else leaf
+                for leaf, each in zip(leaves, sizes, strict=True)
+            ]
+            try:
+                concrete = self._trace_and_create(instance, args, opened)
+            except Exception:
+                if opened == leaves:
+                    raise
+                concrete = self._trace_and_create(instance, args, leaves)
+                sizes = shapes
+            self._relaxed[kind] = (sizes, concrete)
+        self._traces[key] = concrete
+        return concrete
+
+    def _trace_and_create(self, instance: Any, args: Any, leaves: list[Any]) -> Any:
+        concrete, created = self._trace_once(instance, args, leaves, not self._created)
+        if created:
+            # As in TensorFlow: what the first call creates, no later one may create again.
+            self._created = True
+            concrete, _ = self._trace_once(instance, args, leaves, False)
+        return concrete
 
     def _trace_once(
         self, instance: Any, args: Any, leaves: list[Any], creates: bool
     ) -> tuple[Any, bool]:
         from .concrete import ConcreteFunction
-        from .graph import Graph, values_explained
+        from .graph import Graph, likes, values_explained
 
         graph = Graph(self.name)
         graph.creates = creates
@@ -217,7 +271,8 @@ class Function:
             graph.tracked.add(key_of(tensor))
         with graph.running():
             symbols = [
-                leaf if isinstance(leaf, Variable) else graph.tensor(leaf._array) for leaf in leaves
+                leaf if isinstance(leaf, Variable) else graph.tensor(like)
+                for leaf, like in zip(leaves, likes(leaves), strict=True)
             ]
             self._count += 1
             with values_explained():
@@ -337,6 +392,10 @@ class Method:
 
     def __repr__(self) -> str:
         return f"{self._function!r} of {self._instance[0]!r:.100}"
+
+
+def _closed(value: Any) -> Any:
+    return value.tensor if type(value) is Open else value
 
 
 def _has_jax() -> bool:

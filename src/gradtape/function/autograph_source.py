@@ -40,10 +40,7 @@ assert importlib.util
 Definition = ast.FunctionDef | ast.Lambda
 
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda, ast.AsyncFunctionDef)
-_CONTROL_FLOW = (
-    ast.If, ast.IfExp, ast.For, ast.While, ast.BoolOp, ast.Not, ast.Assert, ast.Match, ast.Try,
-    ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.Delete,
-)  # fmt: skip
+_CONTROL_FLOW = (ast.If, ast.IfExp, ast.For, ast.While, ast.BoolOp, ast.Not, ast.Assert)
 _OF_THEIR_FRAME = {"locals", "globals", "vars", "dir", "eval", "exec", "breakpoint"}
 """Built-in functions that look at the frame they are called from."""
 
@@ -140,7 +137,7 @@ def rewritten(function: Callable[..., Any]) -> Definition:
     """The definition of `function` with its control flow as calls of `ag__`."""
     code = function.__code__
     node, owner = definition_of(code)
-    simple = not any(isinstance(each, _CONTROL_FLOW) for each in _inside(node))
+    simple = not any(map(_is_control_flow, _inside(node)))
     _note_origins(node, code.co_filename)
     node = _Preparation(code, owner).visit(node)
     _forget_defaults(node)
@@ -160,6 +157,11 @@ def _inside(node: Definition) -> Iterator[ast.AST]:
     body = node.body if isinstance(node.body, list) else [node.body]
     for statement in body:
         yield from ast.walk(statement)
+
+
+def _is_control_flow(node: ast.AST) -> bool:
+    chained = isinstance(node, ast.Compare) and len(node.ops) > 1
+    return chained or isinstance(node, _CONTROL_FLOW)
 
 
 def _calls_only(node: Any, context: Context) -> Any:
@@ -190,7 +192,9 @@ def _forget_defaults(node: Definition) -> None:
     """Values for defaults come from the function itself; their expressions are evaluated once."""
     arguments = node.args
     arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
-    arguments.kw_defaults = [None if d is None else ast.Constant(None) for d in arguments.kw_defaults]
+    arguments.kw_defaults = [
+        None if d is None else ast.Constant(None) for d in arguments.kw_defaults
+    ]
     for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs,
                  arguments.vararg, arguments.kwarg):  # fmt: skip
         if each is not None:
@@ -226,6 +230,9 @@ class _Preparation(ast.NodeTransformer):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         raise NotConvertible("it defines a class")
+
+    def visit_Match(self, node: ast.Match) -> Any:
+        raise NotConvertible("it has a `match` statement: write it as `if` and `elif`")
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
@@ -290,7 +297,6 @@ class _Preparation(ast.NodeTransformer):
         message = ast.Constant("") if node.msg is None else node.msg
         nothing = ast.arguments([], [], None, [], [], None, [])
         thunk = _like(ast.Lambda(nothing, _like(message, node)), node)
-        anno.setanno(thunk, "function_context_name", "fscope")
         return _like(ast.Expr(_operator("assert_stmt", node, node.test, thunk)), node)
 
     def visit_For(self, node: ast.For) -> Any:
@@ -323,11 +329,9 @@ class _Preparation(ast.NodeTransformer):
 def _code_of(node: ast.FunctionDef, outer: CodeType | None) -> Any:
     """The code of a function defined inside the one that `outer` belongs to."""
     line = node.decorator_list[0].lineno if node.decorator_list else node.lineno
-    for constant in () if outer is None else outer.co_consts:
-        if isinstance(constant, CodeType) and constant.co_name == node.name:
-            if constant.co_firstlineno == line:
-                return constant
-    return None
+    inside = [] if outer is None else _codes(outer)
+    found = [each for each in inside if (each.co_name, each.co_firstlineno) == (node.name, line)]
+    return found[0] if found else None
 
 
 def _has_return(function: ast.FunctionDef) -> bool:
@@ -438,7 +442,7 @@ def compiled(node: Definition, code: CodeType) -> CodeType:
     if "type_params" in ast.FunctionDef._fields:
         around.type_params = []  # type: ignore[attr-defined]
     module = ast.fix_missing_locations(ast.Module([around], []))
-    flags = code.co_flags & _FUTURE
+    flags = code.co_flags & annotations.compiler_flag  # `from __future__ import annotations`
     try:
         outer = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     except (SyntaxError, TypeError, ValueError) as error:
@@ -446,10 +450,6 @@ def compiled(node: Definition, code: CodeType) -> CodeType:
     (inner,) = _codes(outer)
     (found,) = [each for each in _codes(inner) if each.co_name in (name, "<lambda>")]
     return _named(found, code)
-
-
-_FUTURE = 0x1FF0000
-"""The flags of a code object that stand for `from __future__ import ...`."""
 
 
 def _codes(code: CodeType) -> list[CodeType]:
@@ -468,11 +468,7 @@ def _named(code: CodeType, original: CodeType) -> CodeType:
             co_consts=constants, co_name=original.co_name, co_qualname=original.co_qualname
         )
 
-    return renamed(code).replace(
-        co_name=original.co_name,
-        co_qualname=original.co_qualname,
-        co_firstlineno=original.co_firstlineno,
-    )
+    return renamed(code).replace(co_name=original.co_name, co_qualname=original.co_qualname)
 
 
 def _all_codes(code: CodeType) -> Iterator[CodeType]:

@@ -21,7 +21,7 @@ from ..core.op import JointOp
 from ..core.tensor import Tensor, new_key
 from ..ops.joining import stack
 from ..tape.batching import Batch, BatchedTensor
-from .graph import Graph, Program, parts_of, with_parts
+from .graph import Graph, Program, jitted, parts_of, with_parts
 
 Slot = Hashable
 
@@ -243,7 +243,10 @@ def run(
     if compiled is None:
         cut = program.cut(also)
         function = lambda *arrays: cut.run(program.inputs, arrays)  # noqa: E731
-        compiled = jax.jit(function if axes is None else jax.vmap(function, axes))
+        if axes is None:
+            compiled = jitted(function, program.inputs)
+        else:
+            compiled = jax.jit(jax.vmap(function, axes))
         program.compiled[key] = compiled
     with jax.enable_x64(True):
         return [np.asarray(y) for y in compiled(*values)]

@@ -19,8 +19,8 @@ from ..core.tensor import Tensor
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable, held_lock
 from .calls import CompiledCall
-from .graph import Cut, Graph, Mark, Program
-from .signature import describe
+from .graph import Cut, Graph, Mark, Program, jitted
+from .signature import Open, describe
 
 
 class ConcreteFunction:
@@ -33,13 +33,13 @@ class ConcreteFunction:
     def __init__(self, graph: Graph, leaves: list[Any], symbols: list[Any], result: Any) -> None:
         self.name = graph.name
         self.graph = graph
-        self._positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        self._positions = [i for i, leaf in enumerate(leaves) if not isinstance(leaf, Variable)]
         self._arguments = [symbols[i] for i in self._positions]
         with graph.running():
             self._result, outputs = _flattened(result, graph.name)
         self._variables = [(v, _position(v, leaves)) for v in graph.variables.values()]
         self._fixed = [v for v, position in self._variables if position is None]
-        self._assigned = [list(graph.variables).index(key) for key in graph.assigned]
+        self._assigned = [i for i, key in enumerate(graph.variables) if key in graph.assigned]
         self._feeds = [supply for _, supply in graph.feeds]
         inputs = [x._array for x in self._arguments]
         inputs += [graph.read_as[key]._array for key in graph.variables]
@@ -51,7 +51,7 @@ class ConcreteFunction:
             if y._key is not None:
                 graph.tensors.setdefault(y._key, y)
         arrays = [y._array for y in outputs if isinstance(y._array, Tracer)]
-        arrays += [graph.values[key]._array for key in graph.assigned]
+        arrays += [graph.values[key]._array for key in graph.variables if key in graph.assigned]
         self.program = Program(graph, inputs, arrays, Mark(0, 0), graph.mark())
         self._compiled = self._compile(inputs)
         self._sources = self._find_sources()
@@ -61,12 +61,16 @@ class ConcreteFunction:
         self._has_effects = cut.effects
         first = len(self._arguments)
         given_up = [] if cut.effects else [first + i for i in self._assigned]
+        count = len(self._targets)
 
         def program(*arrays: Any) -> list[Any]:
-            return cut.run(inputs, arrays)
+            # JAX gives a donated array to the first output of its shape. Variables come first, in
+            # the order of the inputs, so that each gets its own array back and none is copied.
+            outputs = cut.run(inputs, arrays)
+            return [*outputs[count:], *outputs[:count]]
 
         program.__name__ = program.__qualname__ = self.name
-        return jax.jit(program, donate_argnums=given_up)
+        return jitted(program, inputs, given_up)
 
     def _find_sources(self) -> list[tuple[int, int | None, int | None]]:
         """By what a call can be differentiated: key inside, number of argument or variable."""
@@ -99,13 +103,13 @@ class ConcreteFunction:
             held_lock.acquire()
             try:
                 outputs = self._run(arrays, variables)
-                for i, array in zip(self._assigned, outputs[len(self._targets) :], strict=True):
+                for i, array in zip(self._assigned, outputs, strict=False):
                     variables[i]._hold(array)
             finally:
                 held_lock.release()
         else:
             outputs = self._run(arrays, variables)
-        return self._packed([Tensor(np.asarray(y)) for y in outputs[: len(self._targets)]])
+        return self._packed([Tensor(np.asarray(y)) for y in outputs[len(self._assigned) :]])
 
     def _run(self, arrays: list[Any], variables: list[Variable]) -> Any:
         for v in variables:
@@ -282,14 +286,20 @@ class BoundTrace:
         for (name, value), argument, key in zip(self._arguments, given, expected, strict=True):
             if isinstance(argument, TensorSpec):
                 raise TypeError(f"{self.name}: the argument `{name}` is missing.")
-            if isinstance(value, (Tensor, TensorSpec)):
+            if isinstance(value, (Tensor, TensorSpec, Open)):
                 argument = as_tensor(argument, op=self.name)
+            sizes = key[1] if isinstance(key, tuple) and len(key) == 2 else ()
+            if isinstance(sizes, tuple) and None in sizes and len(sizes) == argument.ndim:
+                pairs = zip(sizes, argument.shape, strict=True)
+                if all(n is None or n == m for n, m in pairs):
+                    argument = Open(argument, sizes)
             found = describe(argument, leaves)
             if found != key:
                 raise TypeError(
                     f"{self.name}: this trace is for `{name}` = {value!r:.100}, and got "
                     f"{argument!r:.100}."
                 )
+        leaves = [leaf.tensor if isinstance(leaf, Open) else leaf for leaf in leaves]
         return self._concrete.call(leaves)
 
     def __repr__(self) -> str:

@@ -27,6 +27,7 @@ from jax.errors import (
     TracerArrayConversionError,
     UnexpectedTracerError,
 )
+from jax.export import export, symbolic_shape
 from jax.extend.core import Literal, Primitive, set_current_trace
 
 from ..core import cotangent, dtypes
@@ -39,6 +40,7 @@ from ..core.tensor import Tensor, new_key
 from ..core.tracing import current_graph, traced_into, tracing
 from ..tape.control import EAGER, forms
 from ..tape.variable import Variable
+from .signature import Open
 
 node_p = Primitive("control_flow")
 """Stands in a graph for control flow, whose equations are written when the program is."""
@@ -213,9 +215,10 @@ class Graph:
             key = self._streams[id(stream)][0]
         else:
             key = self.outer.next_key(stream, fresh)
+        with set_current_trace(self.trace):  # of this graph, though a draw inside of it asks
             if self.round is not None:
                 key = jax.random.fold_in(key, self.round)
-        return jax.random.fold_in(key, number)
+            return jax.random.fold_in(key, number)
 
     @contextmanager
     def noting_keys(self, keys: list[Any]) -> Iterator[None]:
@@ -386,6 +389,31 @@ class Cut:
                     results = [results]
             known.update(zip(equation.outvars, results, strict=False))
         return [read(array) for array in self.outputs]
+
+
+def likes(leaves: list[Any]) -> list[Any]:
+    """Something of the shape and dtype of each argument; a size that is left open gets a name."""
+    count = sum([leaf.sizes.count(None) for leaf in leaves if type(leaf) is Open])
+    sizes = iter(symbolic_shape(", ".join([f"size_{i}" for i in range(count)])))
+    return [
+        None
+        if isinstance(leaf, Variable)
+        else ShapedArray(
+            tuple([next(sizes) if n is None else n for n in leaf.sizes]), leaf.tensor._array.dtype
+        )
+        if type(leaf) is Open
+        else leaf._array
+        for leaf in leaves
+    ]
+
+
+def jitted(function: Callable[..., Any], inputs: list[Any], donated: Any = ()) -> Any:
+    """`function` of arrays like `inputs`, compiled. With open sizes, for any of these."""
+    if all(isinstance(n, int) for t in inputs for n in t.shape):
+        return jax.jit(function, donate_argnums=donated)
+    with jax.enable_x64(True):
+        specs = [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in inputs]
+        return jax.jit(export(jax.jit(function))(*specs).call)
 
 
 class Pullback(NamedTuple):

@@ -41,6 +41,17 @@ class Identity:
         return f"the {type(self._get()).__name__} at {self._hash:#x}"
 
 
+class Open:
+    """A tensor some of whose sizes do not belong to the signature: one trace serves them all."""
+
+    def __init__(
+        self, tensor: Tensor, sizes: tuple[int | None, ...], is_spec: bool = False
+    ) -> None:
+        self.tensor = tensor
+        self.sizes = sizes
+        self.is_spec = is_spec  # made of a TensorSpec: there are no sizes to fall back upon
+
+
 def describe(value: Any, leaves: list[Any]) -> Any:
     """What of an argument belongs to the signature; its tensors and variables go to `leaves`."""
     kind = type(value)
@@ -50,6 +61,9 @@ def describe(value: Any, leaves: list[Any]) -> Any:
             return (Tensor, array.shape, tuple(array.flat))
         leaves.append(value)
         return (array.dtype, array.shape)
+    if kind is Open:
+        leaves.append(value)
+        return (value.tensor._array.dtype, value.sizes)
     if isinstance(value, _VALUES):
         # 1, 1.0 and True are equal, and so are 0.0 and -0.0: the type and the text tell them apart.
         return (kind, repr(value)) if kind in (float, complex, slice) else (kind, value)
@@ -75,21 +89,31 @@ def describe(value: Any, leaves: list[Any]) -> Any:
     return Identity(value)
 
 
-def stand_in(spec: TensorSpec) -> Tensor:
+def without_sizes(key: Any) -> Any:
+    """A signature in which tensors count by dtype and rank only."""
+    if not isinstance(key, tuple):
+        return key
+    if len(key) == 2 and isinstance(key[0], np.dtype):
+        return key[0], len(key[1])
+    return tuple([without_sizes(part) for part in key])
+
+
+def stand_in(spec: TensorSpec) -> Any:
     """A tensor of this shape and dtype, for tracing; it takes no memory."""
-    if not spec.shape.is_fully_defined():
-        raise ValueError(
-            f"@function: {spec} leaves sizes open. A program of XLA has one shape for each input: "
-            "give a TensorSpec with all sizes, or call the function with a tensor."
-        )
-    return Tensor(np.broadcast_to(np.zeros((), spec.dtype.numpy_dtype), tuple(spec.shape)))
+    if spec.shape.rank is None:
+        raise ValueError(f"@function: {spec} says nothing of the rank, which a trace needs.")
+    sizes = tuple(spec.shape)
+    zeros = np.broadcast_to(
+        np.zeros((), spec.dtype.numpy_dtype), [1 if n is None else n for n in sizes]
+    )
+    return Open(Tensor(zeros), sizes, is_spec=True) if None in sizes else Tensor(zeros)
 
 
 def replaced(value: Any, leaves: Any) -> Any:
     """The argument with its tensors and variables taken from the iterator `leaves`."""
     if isinstance(value, _VALUES) or (isinstance(value, Tensor) and value._array.dtype == object):
         return value
-    if isinstance(value, (Tensor, Variable, np.ndarray, np.generic, TensorSpec)):
+    if isinstance(value, (Tensor, Variable, Open, np.ndarray, np.generic, TensorSpec)):
         return next(leaves)
     if isinstance(value, IndexedSlices):
         return IndexedSlices(

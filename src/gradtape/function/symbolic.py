@@ -9,7 +9,7 @@ from ..core.backward import backward
 from ..core.convert import as_tensor
 from ..core.tensor import Tensor
 from ..core.tracing import current_graph
-from ..tape.gradient_tape import UnconnectedGradients, key_of, wants_zeros, zeros_of
+from ..tape.gradient_tape import UnconnectedGradients, key_of, ones_of, wants_zeros, zeros_of
 from ..tape.jacobian import jacobian_rows, pull_rows, shape_jacobian
 from ..tape.variable import Variable
 
@@ -36,7 +36,7 @@ def gradients(
     if len(weights) != len(targets):
         raise ValueError(f"gradients: {len(targets)} ys and {len(weights)} grad_ys are given.")
     seeds = [
-        (key_of(y), _ones(y) if g is None else as_tensor(g, y.dtype, "gradients"))
+        (key_of(y), ones_of(y) if g is None else as_tensor(g, y.dtype, "gradients"))
         for y, g in zip(targets, weights, strict=True)
         if y._array.dtype in dtypes.INEXACT
     ]
@@ -90,8 +90,3 @@ def _without_inputs(record: Any, stopped: set[int]) -> Any:
         return record
     return op, tuple([(i, k) for i, k in inputs if k not in stopped]), outputs, saved, params
 
-
-def _ones(y: Tensor) -> Tensor:
-    from ..ops.creation import ones_like
-
-    return ones_like(y)

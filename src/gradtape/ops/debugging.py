@@ -1,4 +1,8 @@
-"""Asserts on tensors. They raise at once, give None, and are nothing to a tape."""
+"""Asserts on tensors. They raise at once, give None, and are nothing to a tape.
+
+Inside `@function` the checks of shapes and dtypes are made while it is traced. Those of values that
+are not known then are made at each call, which raises before any variable changes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,9 @@ from ..core.dispatch import _operands
 from ..core.dtypes import DType, as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.tensor import Tensor
+from ..core.tracing import current_graph
 from ._declare import op
+from ._run_time import at_run_time, waits_for_run_time
 from ._static import static_int, to_tensor
 from .arithmetic import abs as absolute
 from .arithmetic import subtract
@@ -25,16 +31,31 @@ def Assert(
     condition: Any, data: Any, summarize: int | None = None, name: str | None = None
 ) -> None:
     """Raise InvalidArgumentError with the values of `data`, unless `condition` is true."""
-    if not condition:
-        shown = "\n".join(_shown(each, 3 if summarize is None else summarize) for each in data)
-        raise InvalidArgumentError(f"Assert: the condition is false. Data:\n{shown}")
+
+    def check(holds: Any, *values: Any) -> None:
+        if not holds:
+            shown = "\n".join(_shown(v, 3 if summarize is None else summarize) for v in values)
+            raise InvalidArgumentError(f"Assert: the condition is false. Data:\n{shown}")
+
+    if current_graph() is None:
+        check(condition, *data)
+        return
+    holds = to_tensor(condition, "Assert")
+    if holds._array.size != 1:
+        raise ShapeError(
+            f"Assert: `condition` must be one bool, and has shape {holds.shape}. Use "
+            "tf.reduce_all(condition)."
+        )
+    tensors = [v if isinstance(v, (str, bytes)) else to_tensor(v, "Assert") for v in data]
+    _check(check, holds, *tensors)
 
 
 def _shown(value: Any, summarize: int) -> str:
     """The first elements of `value`, as many as `summarize` says; a negative number says all."""
     if isinstance(value, (str, bytes)):
         return value if isinstance(value, str) else value.decode()
-    flat = np.asarray(to_tensor(value, "Assert")).reshape(-1)
+    flat = np.asarray(value if isinstance(value, np.ndarray) else to_tensor(value, "Assert"))
+    flat = flat.reshape(-1)
     count = len(flat) if summarize < 0 else summarize
     return ", ".join(map(str, flat[:count])) + (", ..." if len(flat) > count else "")
 
@@ -103,9 +124,8 @@ def assert_near(
     epsilon = 10 * float(x.dtype.real_dtype._limits().eps)
     relative, absolute_part = (epsilon if t is None else float(t) for t in (rtol, atol))
     close = less_equal(absolute(x - y), absolute_part + relative * absolute(y))
-    if not _holds(close):
-        what = f"|x - y| <= {absolute_part:g} + {relative:g} * |y|"
-        _refuse("assert_near", what, close, {"x": x, "y": y}, message, summarize)
+    what = f"|x - y| <= {absolute_part:g} + {relative:g} * |y|"
+    _require("assert_near", what, close, {"x": x, "y": y}, message, summarize)
 
 
 def _compare(
@@ -118,9 +138,7 @@ def _compare(
     summarize: Any,
 ) -> None:
     x, y = _operands(relation.op, x, y)  # type: ignore[attr-defined]
-    holds = relation(x, y)
-    if not _holds(holds):
-        _refuse(op_name, f"x {sign} y", holds, {"x": x, "y": y}, message, summarize)
+    _require(op_name, f"x {sign} y", relation(x, y), {"x": x, "y": y}, message, summarize)
 
 
 # One tensor, elementwise
@@ -158,25 +176,43 @@ def _compare_zero(
     op_name: str, sign: str, relation: Callable[..., Tensor], x: Any, message: Any, summarize: Any
 ) -> None:
     x = to_tensor(x, op_name)
-    holds = relation(x, 0)
-    if not _holds(holds):
-        _refuse(op_name, f"x {sign} 0", holds, {"x": x}, message, summarize)
+    _require(op_name, f"x {sign} 0", relation(x, 0), {"x": x}, message, summarize)
 
 
-def _holds(everywhere: Tensor) -> bool:
-    return bool(reduce_all(everywhere))
+def _require(
+    op_name: str, what: str, holds: Tensor, tensors: dict[str, Tensor], message: Any, summarize: Any
+) -> None:
+    """Raise unless it holds everywhere; inside `@function`, when that runs."""
+
+    def check(holds: Any, *arrays: Any) -> None:
+        if not holds.all():
+            named = dict(zip(tensors, arrays, strict=True))
+            _refuse(op_name, what, holds, named, message, summarize)
+
+    _check(check, holds, *tensors.values())
+
+
+def _check(check: Callable[..., None], holds: Tensor, *values: Any) -> None:
+    """`check` what must hold and the values to show of it, now or when the function runs."""
+    if type(holds) is not Tensor:
+        bool(reduce_all(holds))  # each element of a batch is checked for itself
+    arrays = [v._array if isinstance(v, Tensor) else v for v in (holds, *values)]
+    if waits_for_run_time(holds):
+        at_run_time(check, *arrays, unless=reduce_all(holds)._array)
+    else:
+        check(*arrays)
 
 
 def _refuse(
-    op_name: str, what: str, holds: Tensor, tensors: dict[str, Tensor], message: Any, summarize: Any
+    op_name: str, what: str, holds: Any, arrays: dict[str, Any], message: Any, summarize: Any
 ) -> None:
     """Raise, with the first places where it does not hold and the values there."""
     count = 3 if summarize is None else summarize
     wrong = np.argwhere(~np.asarray(holds))
     first = wrong if count < 0 else wrong[:count]
     lines = [f"{op_name}: {what} does not hold at {len(wrong)} of {np.size(holds)} places."]
-    for name, x in tensors.items():
-        values = np.broadcast_to(np.asarray(x), np.shape(holds))
+    for name, array in arrays.items():
+        values = np.broadcast_to(array, np.shape(holds))
         there = [f"{name}{list(map(int, i)) if len(i) else ''} = {values[tuple(i)]}" for i in first]
         lines.append(", ".join(there) + (", ..." if len(wrong) > len(first) else ""))
     raise InvalidArgumentError("\n".join(_with_message(message, lines)))

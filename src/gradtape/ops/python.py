@@ -10,8 +10,12 @@ import numpy as np
 
 from ..core import nest
 from ..core.convert import as_tensor
-from ..core.dtypes import as_dtype
+from ..core.dtypes import DType, as_dtype
+from ..core.errors import InvalidArgumentError, UnimplementedError
 from ..core.tensor import Tensor
+from ..core.tracing import current_graph
+from ._run_time import at_run_time
+from ._undifferentiated import undifferentiated
 from .creation import constant
 
 
@@ -22,27 +26,86 @@ def numpy_function(
     stateful: bool = True,
     name: Any = None,
 ) -> Any:
-    """`func` of the NumPy arrays of `inp`, as tensors of `Tout`; without a gradient."""
+    """`func` of the NumPy arrays of `inp`, as tensors of `Tout`; without a gradient.
+
+    Inside `@function` it is called each time that the program comes to it. `Tout` must then give
+    the shapes of the results, by a tf.TensorSpec for each.
+    """
     if func is None or Tout is None:
         raise ValueError("numpy_function: `func` and `Tout` are needed.")
-    results = func(*(np.asarray(as_tensor(x)) for x in inp or []))
-    return _outputs(results, Tout, lambda y, dtype: constant(np.asarray(y), dtype))
+    tensors = [as_tensor(x) for x in inp or []]
+    if current_graph() is not None:
+        return _when_run("numpy_function", func, tensors, Tout)
+    return _outputs(func(*map(np.asarray, tensors)), Tout, _converted)
 
 
 def py_function(
     func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None
 ) -> Any:
-    """`func` applied to the tensors of `inp`, its results as tensors of `Tout`; differentiable."""
+    """`func` applied to the tensors of `inp`, its results as tensors of `Tout`; differentiable.
+
+    Inside `@function` it is called each time that the program comes to it. `Tout` must then give
+    the shapes of the results, by a tf.TensorSpec for each, and there is no gradient.
+    """
     if func is None or Tout is None:
         raise ValueError("py_function: `func` and `Tout` are needed.")
-    return _outputs(func(*(as_tensor(x) for x in inp or [])), Tout, as_tensor)
+    tensors = [as_tensor(x) for x in inp or []]
+    if current_graph() is None:
+        return _outputs(func(*tensors), Tout, as_tensor)
+    results = _when_run("py_function", lambda *a: func(*map(Tensor, a)), tensors, Tout)
+    return nest.map_structure(lambda y: _without_gradient(y, tensors), results)
+
+
+def _converted(value: Any, dtype: Any) -> Tensor:
+    return constant(np.asarray(value), dtype)
 
 
 def _outputs(results: Any, Tout: Any, convert: Callable[[Any, Any], Tensor]) -> Any:
     if not isinstance(Tout, (list, tuple)):
-        return convert(results, as_dtype(Tout))
+        return convert(results, _dtype(Tout))
     results = results if isinstance(results, (list, tuple)) else [results]
-    return [convert(y, as_dtype(dtype)) for y, dtype in zip(results, Tout, strict=True)]
+    return [convert(y, _dtype(each)) for y, each in zip(results, Tout, strict=True)]
+
+
+def _is_spec(wanted: Any) -> bool:
+    return hasattr(wanted, "is_compatible_with") and hasattr(wanted, "shape")
+
+
+def _dtype(wanted: Any) -> DType:
+    return as_dtype(wanted.dtype if _is_spec(wanted) else wanted)
+
+
+def _when_run(op: str, func: Callable[..., Any], tensors: list[Tensor], Tout: Any) -> Any:
+    """The results of `func`, of the arrays of `tensors`, in the function being traced."""
+    from ..engines.xla import engine
+
+    specs = list(Tout) if isinstance(Tout, (list, tuple)) else [Tout]
+    if not all(_is_spec(spec) and spec.shape.is_fully_defined() for spec in specs):
+        raise UnimplementedError(
+            f"{op}: inside @function the shape of each result must be known, and `Tout`={Tout!r} "
+            "does not say it. Give a tf.TensorSpec(shape, dtype) in place of each dtype, or call "
+            f"{op} outside of the function."
+        )
+
+    def call(*arrays: Any) -> list[Any]:
+        results = [y._array for y in nest.flatten(_outputs(func(*arrays), Tout, _converted))]
+        for spec, y in zip(specs, results, strict=True):
+            if not spec.shape.is_compatible_with(y.shape):
+                raise InvalidArgumentError(
+                    f"{op}: the Python function returned an array of shape {y.shape}, and `Tout` "
+                    f"says {spec.shape}."
+                )
+        return results
+
+    likes = [np.broadcast_to(np.zeros((), _dtype(s).numpy_dtype), tuple(s.shape)) for s in specs]
+    results = [Tensor(y) for y in engine.call_python(call, likes, [x._array for x in tensors])]
+    return results if isinstance(Tout, (list, tuple)) else results[0]
+
+
+def _without_gradient(y: Tensor, tensors: list[Tensor]) -> Tensor:
+    for x in tensors:
+        y = undifferentiated(x, y, name="py_function inside @function")
+    return y
 
 
 def print(
@@ -53,8 +116,30 @@ def print(
     end: str = "\n",
     name: Any = None,
 ) -> None:
-    """Write `inputs`; of a long axis, the first and last `summarize` elements."""
-    text = sep.join(_printed(each, summarize) for each in inputs) + end
+    """Write `inputs`; of a long axis, the first and last `summarize` elements.
+
+    Inside `@function` at each call, with the values that tensors then have.
+    """
+    if current_graph() is None:
+        _write(sep.join(_printed(each, summarize) for each in inputs) + end, output_stream)
+        return
+    leaves = [_as_read(leaf) for leaf in nest.flatten(inputs)]
+
+    def write(*arrays: Any) -> None:
+        given = iter(arrays)
+        known = [Tensor(next(given)) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        values = nest.pack_sequence_as(inputs, known)
+        _write(sep.join(_printed(each, summarize) for each in values) + end, output_stream)
+
+    at_run_time(write, *(leaf._array for leaf in leaves if isinstance(leaf, Tensor)))
+
+
+def _as_read(leaf: Any) -> Any:
+    """A variable or the like as the tensor that it holds at this line; anything else as it is."""
+    return as_tensor(leaf) if hasattr(leaf, "_as_tensor") else leaf
+
+
+def _write(text: str, output_stream: Any) -> None:
     if isinstance(output_stream, str) and output_stream.startswith("file://"):
         with open(output_stream.removeprefix("file://"), "a") as stream:
             stream.write(text)

@@ -84,7 +84,7 @@ def _reduce_mean_vjp(g, x: Spec, *, axis, keepdims):
 )
 def _spread_mean(xp, x, *, shape, axis):
     """Means `x`, divided by the number of elements, in the place of each of these."""
-    return xp.broadcast_to(x / x.dtype.type(max(size_over(shape, axis), 1)), shape)
+    return xp.broadcast_to(x / xp.number(max(size_over(shape, axis), 1), x.dtype), shape)
 
 
 @_spread_mean.vjp("x")

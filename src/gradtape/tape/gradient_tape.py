@@ -16,8 +16,9 @@ from ..core.backward import backward
 from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
 from ..core.dispatch import Record, listeners
+from ..core.engine import common_engine
 from ..core.op import Op
-from ..core.tensor import Tensor, new_key
+from ..core.tensor import Tensor, is_symbolic, new_key
 from .scopes import get_logger
 from .variable import Variable
 
@@ -548,7 +549,7 @@ def _source_keys(sources: list[Any]) -> list[int]:
 def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[int, Tensor]]:
     """The cotangents of the targets to begin with: as given, else ones."""
     if output_gradients is None:
-        return [(key_of(t), _ones(t)) for t in targets if t is not None]
+        return [(key_of(t), ones_of(t)) for t in targets if t is not None]
     given = nest.flatten(output_gradients)
     seeds = []
     for i, target in enumerate(targets):
@@ -557,14 +558,17 @@ def _seeds(targets: list[Any], output_gradients: Any) -> list[tuple[int, Tensor]
                 raise ValueError("gradient: `output_gradients` must not hold None.")
             g = as_tensor(given[i], op="gradient")
         elif target is not None:
-            g = _ones(target)
+            g = ones_of(target)
         if target is not None:
             seeds.append((key_of(target), g))
     return seeds
 
 
-def _ones(target: Tensor) -> Tensor:
+def ones_of(target: Tensor) -> Tensor:
+    """Ones of the shape and dtype of a tensor: the cotangent that a gradient begins with."""
     array = target._array
+    if is_symbolic(array):  # no constant of NumPy: it would be folded, and stored in the program
+        return Tensor(common_engine([array]).ones_like(array))
     return Tensor(np.ones(array.shape, array.dtype) if array.shape else array.dtype.type(1))
 
 

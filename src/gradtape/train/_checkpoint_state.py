@@ -75,8 +75,7 @@ def get_checkpoint_state(
     ):
         raise _damaged(path, "it must list as many timestamps as checkpoints, or none")
     for name in [state.model_checkpoint_path, *names]:
-        # Files with these names are read, and deleted.
-        if not isinstance(name, str) or not name or name != os.path.basename(name) or "\0" in name:
+        if not _is_file_name(name):
             raise _damaged(path, f"{name!r:.100} is not the name of a checkpoint in this folder")
     for time in [*times, state.last_preserved_timestamp]:
         if type(time) not in (int, float) or not math.isfinite(time):
@@ -84,6 +83,16 @@ def get_checkpoint_state(
     return state._replace(
         model_checkpoint_path=os.path.join(folder, state.model_checkpoint_path),
         all_model_checkpoint_paths=[os.path.join(folder, name) for name in names],
+    )
+
+
+def _is_file_name(name: Any) -> bool:
+    """Whether it names something in the folder itself: files of these names are deleted, too."""
+    return (
+        isinstance(name, str)
+        and name == os.path.basename(name)
+        and name not in ("", os.curdir, os.pardir)
+        and "\0" not in name
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from typing import Any
-from weakref import ref
+from weakref import finalize, ref
 
 import numpy as np
 
@@ -82,12 +82,9 @@ class Checkpoint:
     @property
     def save_counter(self) -> Variable:
         """How often `save` was called; the number of the last checkpoint. Saved and restored."""
-        self._make_save_counter()
-        return self._save_counter
-
-    def _make_save_counter(self) -> None:
         if self._save_counter is None:
-            self._save_counter = Variable(0, trainable=False, name="save_counter", dtype=int64)
+            self._save_counter = _new_counter()
+        return self._save_counter
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
         """Write a numbered checkpoint and record it as the latest of its folder.
@@ -112,10 +109,14 @@ class Checkpoint:
 
         With None, which `latest_checkpoint` gives for an empty folder, nothing happens.
         """
-        status = self.read(save_path, options)
-        if save_path is not None:
-            self._make_save_counter()  # a new one has the value from the file at once
-        return status
+        if save_path is None or self._save_counter is not None:
+            return self.read(save_path, options)
+        self._save_counter = _new_counter()
+        try:
+            return self.read(save_path, options)
+        except BaseException:
+            self._save_counter = None
+            raise
 
     def read(self, save_path: Any, options: Any = None) -> _Status:
         """Give the variables the values that the file has for them.
@@ -133,7 +134,7 @@ class Checkpoint:
             return InitializationOnlyStatus()
         restoration = Restoration(_opened(save_path, "Checkpoint.restore"))
         restoration.run(self)
-        restoration.reports_unused = True
+        restoration.report_at_end()
         self._restoration = restoration
         waiting.add(self)
         return CheckpointLoadStatus(self, restoration)
@@ -142,6 +143,10 @@ class Checkpoint:
         """Called when `owner`, of any checkpoint or of none, has come to hold something new."""
         if self._restoration is not None and self._restoration.waits_for(owner):
             self._restoration.run(self)
+
+
+def _new_counter() -> Variable:
+    return Variable(0, trainable=False, name="save_counter", dtype=int64)
 
 
 _OWN = {"_root", "_save_counter", "_restoration"}
@@ -190,7 +195,6 @@ class Restoration:
 
     def __init__(self, file: SafetensorsFile) -> None:
         self.file = file
-        self.reports_unused = False
         self._left = set(file.entries)
         self._restored: dict[int, ref[Any]] = {}
         self._owners: set[int] = set()
@@ -228,14 +232,22 @@ class Restoration:
         known = self._restored.get(id(leaf))
         return known is not None and known() is leaf
 
-    def __del__(self) -> None:
-        if self._left and self.reports_unused:
-            get_logger().warning(
-                "%s: restored in part. No variable was there for %s. If that is as it should be, "
-                "say so: status.expect_partial().",
-                self.file.path,
-                _listed(self.unused()),
-            )
+    def report_at_end(self) -> None:
+        """Have values that found no variable reported when nobody can want them any more."""
+        self._report = finalize(self, _report, self.file.path, self._left)
+
+    def expect_partial(self) -> None:
+        self._report.detach()
+
+
+def _report(path: str, unused: set[str]) -> None:
+    if unused:
+        get_logger().warning(
+            "%s: restored in part. No variable was there for %s. If that is as it should be, say "
+            "so: status.expect_partial().",
+            path,
+            _listed(sorted(unused)),
+        )
 
 
 class CheckpointLoadStatus:
@@ -277,7 +289,7 @@ class CheckpointLoadStatus:
 
     def expect_partial(self) -> CheckpointLoadStatus:
         """Say that values may be left over, so that no warning tells of them."""
-        self._restoration.reports_unused = False
+        self._restoration.expect_partial()
         return self
 
 

@@ -75,7 +75,11 @@ class CheckpointManager:
             self._last_preserved = min(state.last_preserved_timestamp, now)
             self._latest = state.model_checkpoint_path
             paths, times = state.all_model_checkpoint_paths, state.all_model_checkpoint_timestamps
-            self._kept = {path: min(t, now) for path, t in zip(paths, times, strict=False)}
+            self._kept = {
+                path: min(saved, now)
+                for path, saved in zip(paths, times, strict=False)
+                if os.path.isfile(file_of(path))  # deleted by one that was killed right after
+            }
 
     @property
     def directory(self) -> str:

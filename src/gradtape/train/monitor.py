@@ -17,7 +17,7 @@ from ..core import nest
 from ..core.cotangent import IndexedSlices
 from ..core.errors import ShapeError
 from ..core.tensor import Tensor
-from ..ops.bookkeeping import inside_function
+from ..core.tracing import current_graph
 from . import monitor_views, summaries
 from .tracks import Settings, Track
 
@@ -89,7 +89,7 @@ class GradientMonitor:
         `step`, each variable counts its own from 0. To be called once in each step, either always
         before or always after the variables are updated.
         """
-        if inside_function():
+        if current_graph() is not None:
             raise RuntimeError(
                 "GradientMonitor: inside @function the gradients have no values yet. Return them "
                 "from the function, and call the monitor outside, with what it returned."

@@ -23,10 +23,10 @@ from ..core.convert import as_tensor
 from ..core.dtypes import bool_, float32, float64, int64, string, uint8
 from ..core.errors import DTypeError, ShapeError
 from ..core.tensor import Tensor
+from ..core.tracing import current_graph
 from ..ops.bookkeeping import is_symbolic_tensor
 from ..ops.creation import cast
 from ..ops.image_color import convert_image_dtype
-from ..ops.python import numpy_function
 from ..tape.scopes import get_current_name_scope, name_scope
 from .events import EventFile, event, plugin_metadata, summary_value
 
@@ -351,8 +351,8 @@ def _record(
 ) -> Tensor:
     """Write `encoded` of the arrays of `inputs()`, which is asked for if it is to be recorded.
 
-    A call of `numpy_function`, so that in `@function` the step and the values are those of the
-    run, while the writer and a step that is a Python number are those of the trace.
+    In `@function` the writer, and a step that is a Python number, are those of the trace; values,
+    and a step that is a tensor or a variable, those of the run.
     """
     state, recording = _state.get(), should_record_summaries()
     writer, step = state.writer, state.step if step is None else step
@@ -366,13 +366,17 @@ def _record(
     if not is_symbolic_tensor(recording) and not recording:
         return recording
 
-    def add(recording: Any, step: Any, *arrays: Any) -> Any:
+    def add(recording: Any, step: Any, *arrays: Any) -> None:
         if recording:
             writer._add(int(step), summary_value(tag, encoded(*arrays), metadata))
-        return recording
 
     tensors = [recording, as_tensor(step, int64, "summary"), *inputs()]
-    return numpy_function(add, tensors, bool_)
+    graph = current_graph()
+    if graph is None:
+        add(*map(np.asarray, tensors))
+    else:
+        graph.at_run_time(add, *[tensor._array for tensor in tensors])
+    return recording
 
 
 # Encodings

@@ -20,6 +20,37 @@ from ..ops.segment import unsorted_segment_sum
 _NEW = 0.05
 """The weight of a new norm in the mean that tells what is usual: that of the last twenty or so."""
 
+_ADVICE = {
+    "not finite": (
+        "the gradient of {name} holds {nan} NaN and {inf} infinite values at step {step}. Look for "
+        "log, sqrt or division at 0 in the loss, lower the learning rate, or clip with "
+        "tf.clip_by_global_norm before it comes so far."
+    ),
+    "weights not finite": (
+        "{name} itself holds NaN or infinity at step {step}. Go back to a checkpoint, and lower the "
+        "learning rate."
+    ),
+    "no gradient": (
+        "the gradient of {name} was None for {dead_for} steps: the loss does not depend on it. Use "
+        "the variable inside the tape, by tensor ops only, or leave it out."
+    ),
+    "dead": (
+        "the gradient of {name} was 0 everywhere for {dead_for} steps. Behind a relu, the units may "
+        "be off for all inputs: try a lower learning rate, leaky_relu, or another initialization."
+    ),
+    "vanishing": (
+        "the gradient of {name} vanishes: its root mean square was below {vanishing:g} for "
+        "{small_for} steps, and is {root_mean_square:.2g}. Unless the training has converged, try "
+        "relu instead of activations that saturate, normalization, skip connections or, in "
+        "float16, a scaled loss."
+    ),
+    "exploding": (
+        "the gradient of {name} explodes: its norm is {gradient_norm:.3g} at step {step}, "
+        "{jump:.3g} times what it usually was. Clip it with tf.clip_by_global_norm, or lower the "
+        "learning rate."
+    ),
+}
+
 
 class Measurement(NamedTuple):
     """What one step says of one variable; NaN where there is nothing to measure."""
@@ -63,7 +94,7 @@ class Track:
         self.name = name
         self.variable = variable
         self.shape: tuple[int, ...] = ()
-        self.size = 0
+        self.size = self.gradient_size = 0
         self.steps = 0
         self.latest = Measurement(*[math.nan] * 7)
         self.has_gradient = False  # or it was None at the latest step
@@ -78,7 +109,7 @@ class Track:
     @property
     def history(self) -> Measurement:
         """The measurements that are kept, as an array for each field."""
-        return Measurement(*self._history.rows.T)
+        return Measurement(*self._history.rows.T.copy())
 
     @property
     def histogram(self) -> Histogram:
@@ -87,8 +118,8 @@ class Track:
 
     @property
     def root_mean_square(self) -> float:
-        """Of the latest gradient."""
-        return float(self.latest.gradient_norm) / math.sqrt(self.size or 1)
+        """Of the latest gradient; of an IndexedSlices, that of its rows."""
+        return float(self.latest.gradient_norm) / math.sqrt(self.gradient_size or 1)
 
     # Measuring
 
@@ -115,6 +146,7 @@ class Track:
         if flat is None:
             self.gradient_sample = np.zeros(0, np.float32)
             return math.nan
+        self.gradient_size = flat.size
         self.gradient_sample = flat.take(_sample_places(flat.size, self._settings.sample))
         return float(np.count_nonzero(flat == 0) / (flat.size or 1))
 
@@ -124,12 +156,12 @@ class Track:
         Of a variable of which rows are looked up, the norm of the sample has to do: to read it all
         may take longer than the step.
         """
-        old = self.weight_sample
+        old, old_shape = self.weight_sample, self.shape
         weights = self._sample()
         sample = self.weight_sample
         scale = math.sqrt(max(1.0, self.size / self._settings.sample))
         norm = scale * _norm(sample) if gradient_type is IndexedSlices else _norm(_flat(weights))
-        known = old.size == sample.size and norm and self.steps
+        known = norm and self.steps and old_shape == self.shape
         return norm, scale * _norm(sample - old) / norm if known else math.nan
 
     def _sample(self) -> Any:
@@ -177,46 +209,15 @@ class Track:
 
     def explain(self, condition: str) -> str:
         """What was found, and what to do about it."""
-        now, name = self.latest, repr(self.name)
-        match condition:
-            case "not finite":
-                return (
-                    f"the gradient of {name} holds {now.nan} NaN and {now.inf} infinite values at "
-                    f"step {now.step}. Look for log, sqrt or division at 0 in the loss, lower the "
-                    "learning rate, or clip with tf.clip_by_global_norm before it comes so far."
-                )
-            case "weights not finite":
-                return (
-                    f"{name} itself holds NaN or infinity at step {now.step}. Go back to a "
-                    "checkpoint, and lower the learning rate."
-                )
-            case "no gradient":
-                return (
-                    f"the gradient of {name} was None for {self._dead_for} steps: the loss does "
-                    "not depend on it. Use the variable inside the tape, by tensor ops only, or "
-                    "leave it out."
-                )
-            case "dead":
-                return (
-                    f"the gradient of {name} was 0 everywhere for {self._dead_for} steps. Behind a "
-                    "relu, the units may be off for all inputs: try a lower learning rate, "
-                    "leaky_relu, or another initialization."
-                )
-            case "vanishing":
-                return (
-                    f"the gradient of {name} vanishes: its root mean square was below "
-                    f"{self._settings.vanishing:g} for {self._small_for} steps, and is "
-                    f"{self.root_mean_square:.2g}. Unless the training has converged, try relu "
-                    "instead of activations that saturate, normalization, skip connections or, in "
-                    "float16, a scaled loss."
-                )
-            case "exploding":
-                return (
-                    f"the gradient of {name} explodes: its norm is {now.gradient_norm:.3g} at step "
-                    f"{now.step}, {self._jump:.3g} times what it usually was. Clip it with "
-                    "tf.clip_by_global_norm, or lower the learning rate."
-                )
-        raise ValueError(f"explain: there is no condition {condition!r}.")
+        return _ADVICE[condition].format(
+            name=repr(self.name),
+            dead_for=self._dead_for,
+            small_for=self._small_for,
+            vanishing=self._settings.vanishing,
+            root_mean_square=self.root_mean_square,
+            jump=self._jump,
+            **self.latest._asdict(),
+        )
 
 
 class _Thinned:

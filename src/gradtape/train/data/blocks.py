@@ -28,24 +28,30 @@ class Feed:
 
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
-        self._left: Block = ()
+        self._block: Block = ()
+        self._read = 0  # of the entries of this block
 
     def some(self, most: int) -> Block:
         """The next entries, as many as are at hand, up to `most`; none at the end."""
-        while not len(self._left):
-            left = next(self._blocks, None)
-            if left is None:
+        while self._read == len(self._block):
+            block = next(self._blocks, None)
+            if block is None:
                 return ()
-            self._left = left
-        part, self._left = self._left[:most], self._left[most:]
+            self._block, self._read = block, 0
+        part = self._block[self._read : self._read + most]
+        self._read += len(part)
         return part
 
     def read(self, size: int) -> Block:
         """The next `size` entries, or all that are left."""
+        part = self.some(size)
+        if len(part) == size:  # as a rule, where rows lie in memory
+            return part
         parts = []
-        while size and len(part := self.some(size)):
+        while len(part):
             parts.append(part)
             size -= len(part)
+            part = self.some(size) if size else ()
         return joined(parts)
 
 

@@ -55,7 +55,7 @@ class Dataset(Stages):
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element: `tensors`."""
         element = as_element(tensors, "Dataset.from_tensors")
-        return Dataset._of_elements(lambda: iter([element]), lambda: spec_of(element), 1)
+        return Dataset._of_elements(lambda: iter([element]), lambda: spec_of(element), 1, True)
 
     @staticmethod
     def from_generator(
@@ -186,12 +186,13 @@ class Dataset(Stages):
 
 def _in_memory(rows: Rows) -> Dataset:
     spec = unbatch_spec(nest.map_structure(TensorSpec.from_tensor, rows.arrays))
-    return Dataset(rows.in_order, rows, lambda: spec, len(rows))
+    return Dataset(rows.in_order, rows, lambda: spec, len(rows), at_hand=True)
 
 
 def _of_numbers(blocks: Callable[[], Blocks], dtype: Any, cardinality: int) -> Dataset:
     wanted = as_dtype(dtype)
-    return Dataset(blocks, Numbers(wanted), lambda: TensorSpec([], wanted), cardinality)
+    spec = TensorSpec([], wanted)
+    return Dataset(blocks, Numbers(wanted), lambda: spec, cardinality, at_hand=True)
 
 
 def _chosen(

@@ -20,11 +20,13 @@ def is_dataset(value: Any) -> bool:
 
 def as_element(value: Any, op: str) -> Any:
     """`value` with tensors (constants to every tape) and datasets as leaves."""
-    if isinstance(value, Mapping):
-        return {key: as_element(child, op) for key, child in value.items()}
+    if type(value) is Tensor and value._key is None:
+        return value
     if isinstance(value, tuple) and nest.is_nested(value):
         entries = [as_element(child, op) for child in value]
         return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
+    if isinstance(value, Mapping):
+        return {key: as_element(child, op) for key, child in value.items()}
     if is_dataset(value):
         return value
     tensor = as_tensor(value, op=op)

@@ -238,6 +238,7 @@ class Stages(Stream):
             lambda: map(stacked, order.batched(self._blocks(), size, drop_remainder)),
             spec,
             self._counted(lambda n: n // size if drop_remainder else -(-n // size)),
+            self._at_hand,
         )
 
     def unbatch(self, name: str | None = None) -> Self:
@@ -279,7 +280,7 @@ class Stages(Stream):
 
         def component(entries: Entries, block: Block) -> Self:
             spec = lambda: spec_of(entries.one(block[0]))  # noqa: E731
-            return type(self)(lambda: iter([block]), entries, spec, len(block))
+            return type(self)(lambda: iter([block]), entries, spec, len(block), at_hand=True)
 
         def windows() -> Iterator[Any]:
             for block in order.windows(self._blocks(), length, step, every, drop_remainder):
@@ -411,10 +412,14 @@ class Stages(Stream):
     # Running
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Self:
-        """The same elements, up to `buffer_size` of them made ahead by a thread."""
+        """The same elements, up to `buffer_size` of them made ahead by a thread.
+
+        AUTOTUNE makes two ahead, and none where rows in memory only have to be cut out: that takes
+        less time than to hand them from thread to thread.
+        """
         ahead = static_int(buffer_size, "Dataset.prefetch", "buffer_size")
         if ahead == AUTOTUNE:
-            ahead = _PREFETCHED_BY_DEFAULT
+            ahead = 0 if self._at_hand else _PREFETCHED_BY_DEFAULT
         if ahead < 0:
             raise InvalidArgumentError(
                 f"Dataset.prefetch: `buffer_size` must be >= 0 or tf.data.AUTOTUNE, not {ahead}."

@@ -56,7 +56,7 @@ class Stream:
 
     Each call of `blocks` begins an iteration; `entries` makes elements of what the blocks hold;
     `spec` finds the element spec when it is asked for; `cardinality` is the number of elements,
-    or one of the two constants above.
+    or one of the two constants above; `at_hand` says that no function of the user's has to run.
     """
 
     def __init__(
@@ -65,23 +65,30 @@ class Stream:
         entries: Entries,
         spec: Callable[[], Any],
         cardinality: int,
+        at_hand: bool,
     ) -> None:
         self._blocks = blocks
         self._entries = entries
         self._spec = spec
         self._cardinality = cardinality
+        self._at_hand = at_hand
         self._options: Options | None = None
 
     @classmethod
     def _of_elements(
-        cls, elements: Callable[[], PythonIterator[Any]], spec: Callable[[], Any], cardinality: int
+        cls,
+        elements: Callable[[], PythonIterator[Any]],
+        spec: Callable[[], Any],
+        cardinality: int,
+        at_hand: bool = False,
     ) -> Self:
         """Elements that are made one by one."""
-        return cls(lambda: ([e] for e in elements()), Elements(), spec, cardinality)
+        return cls(lambda: ([e] for e in elements()), Elements(), spec, cardinality, at_hand)
 
     def _ordered(self, blocks: Callable[[], Blocks], cardinality: int) -> Self:
         """The same entries in another order, or some of them."""
-        return type(self)(blocks, self._entries, lambda: self.element_spec, cardinality)
+        spec = lambda: self.element_spec  # noqa: E731
+        return type(self)(blocks, self._entries, spec, cardinality, self._at_hand)
 
     # Iterating
 

@@ -1,0 +1,547 @@
+"""`for` and `while` of AutoGraph's converted code.
+
+A loop over a tensor, or on a condition that only the program knows, becomes a loop of the program.
+It carries the tensors and numbers among the Python variables that the loop changes; other values
+pass through it unchanged. What is appended to a list in each round is collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import nest
+from ..core.convert import as_tensor, operand
+from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ..core.tensor import Tensor
+from ..core.tracing import current_graph
+from ..ops.arithmetic import maximum
+from ..ops.creation import cast
+from ..ops.creation import range as tensor_range
+from ..ops.joining import stack, unstack
+from ..ops.logic import logical_and
+from ..ops.shape import transpose
+from ..tape.control import Stacked, forms
+from ..tape.variable import Variable
+from .autograph_operators import (
+    Undefined,
+    UndefinedReturnValue,
+    as_bool,
+    described,
+    if_stmt,
+    is_absent,
+    is_number,
+    list_hint,
+    own_lists,
+    probed,
+    put_back,
+    same,
+    symbolic,
+    user_line,
+    zeros_like_value,
+)
+
+
+class State(NamedTuple):
+    """The Python variables that a loop changes."""
+
+    get: Callable[[], Any]
+    set: Callable[[Any], None]
+    names: tuple[str, ...]
+
+
+def while_stmt(
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    get_state: Callable[[], Any],
+    set_state: Callable[[Any], None],
+    names: tuple[str, ...],
+    options: dict[str, Any],
+) -> None:
+    """`while test(): body()`. From the round on at which only the program knows: a loop of it."""
+    while True:
+        condition = test()
+        if symbolic(condition) is not None:
+            break
+        if not condition:
+            return
+        body()
+    state = State(get_state, set_state, names)
+    loop = _Loop(state, body, condition)
+    loop.run_while(lambda number: test(), lambda number: body(), _bound(options))
+
+
+def for_stmt(
+    iterated: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: Callable[[], Any],
+    set_state: Callable[[Any], None],
+    names: tuple[str, ...],
+    options: dict[str, Any],
+) -> None:
+    """`for each in iterated: body(each)`, as long as `extra_test()` (from break and return)."""
+    state = State(get_state, set_state, names)
+    if current_graph() is not None:
+        if isinstance(iterated, Variable):
+            iterated = iterated._as_tensor()
+        if type(iterated) is Tensor:
+            iterated = Elements(iterated)
+        if isinstance(iterated, Elements):
+            _for_elements(iterated.first(_bound(options)), extra_test, body, state)
+            return
+        if isinstance(iterated, TensorRange):
+            _for_range(iterated, extra_test, body, state, _bound(options))
+            return
+    _for_python(iterated, extra_test, body, state)
+
+
+def _bound(options: dict[str, Any]) -> int | None:
+    """The `maximum_iterations` of set_loop_options."""
+    bound = options.get("maximum_iterations")
+    return None if bound is None else int(bound)
+
+
+def _for_python(
+    iterated: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    state: State,
+) -> None:
+    if extra_test is None:
+        for each in iterated:
+            body(each)
+        return
+    go_on = extra_test()
+    if symbolic(go_on) is None and not go_on:
+        return
+    for each in iterated:
+        if symbolic(go_on) is None:
+            body(each)
+        else:  # whether the loop was left before, the program knows
+            if_stmt(go_on, lambda each=each: body(each), lambda: None, *state, len(state.names))
+        go_on = extra_test()
+        if symbolic(go_on) is None and not go_on:
+            return
+
+
+# What is iterated over
+
+
+class Elements:
+    """The rows of tensors, side by side: a tensor, or `zip` and `enumerate` of tensors."""
+
+    def __init__(self, tensors: Any) -> None:
+        for x in nest.flatten(tensors):
+            if not x.ndim:
+                raise TypeError("A tensor of rank 0 cannot be iterated over.")
+        self.tensors = tensors
+        self.count = min(len(x) for x in nest.flatten(tensors))
+
+    def first(self, bound: int | None) -> Elements:
+        """The first rows, at most `bound`, of all tensors."""
+        count = self.count if bound is None else min(bound, self.count)
+        if all(len(x) == count for x in nest.flatten(self.tensors)):
+            return self
+        return Elements(nest.map_structure(lambda x: x[:count], self.tensors))
+
+    def __iter__(self) -> Iterator[Any]:
+        columns = [unstack(x[: self.count]) for x in nest.flatten(self.tensors)]
+        return (nest.pack_sequence_as(self.tensors, row) for row in zip(*columns, strict=True))
+
+
+class TensorRange:
+    """A range whose length only the program knows."""
+
+    def __init__(self, start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> None:
+        if limit is None:
+            start, limit = 0, start
+        bounds = [start, limit, delta]
+        kind = next(x for x in map(symbolic, bounds) if x is not None)._array.dtype
+        tensors = [
+            as_tensor(x) if hasattr(x, "shape") else operand(x, kind, "range") for x in bounds
+        ]
+        if dtype is not None:
+            tensors = [cast(x, dtype) for x in tensors]
+        self.start, limit, self.delta = tensors
+        rounds = -((self.start - limit) // self.delta)
+        self.count = maximum(cast(rounds, "int32"), 0)
+
+    def at(self, number: Tensor) -> Tensor:
+        return self.start + cast(number, self.start.dtype) * self.delta
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(
+            f"{user_line()}: the length of this range is a tensor, which has no value while the "
+            "function is traced."
+        )
+
+
+def range_(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`range(...)` or `tf.range(...)` as it stands in `for i in ...`."""
+    known = function is range or function is tensor_range
+    if known and any(symbolic(x) is not None for x in (*args, *kwargs.values())):
+        kwargs.pop("name", None)
+        return TensorRange(*args, **kwargs)
+    return function(*args, **kwargs)
+
+
+def _columns(iterables: tuple[Any, ...]) -> list[Any] | None:
+    """The tensors of `zip(*iterables)`, if these are tensors and a graph is being traced."""
+    if current_graph() is None or not iterables:
+        return None
+    columns = [x.tensors if isinstance(x, Elements) else x for x in iterables]
+    known = [type(x) is Tensor or isinstance(x, Elements) for x in iterables]
+    return columns if all(known) else None
+
+
+def zip_(*iterables: Any, strict: bool = False) -> Any:
+    """`zip`, which of tensors gives elements for a loop of the program."""
+    columns = _columns(iterables)
+    return zip(*iterables, strict=strict) if columns is None else Elements(tuple(columns))
+
+
+def enumerate_(iterable: Any, start: int = 0) -> Any:
+    """`enumerate`, which of a tensor gives elements for a loop of the program."""
+    columns = _columns((iterable,))
+    if columns is None:
+        return enumerate(iterable, start)
+    count = Elements(columns[0]).count
+    return Elements((tensor_range(start, start + count), columns[0]))
+
+
+# Loops of the program
+
+
+def _for_elements(
+    elements: Elements,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    state: State,
+) -> None:
+    if not elements.count:
+        return
+    tensors = elements.tensors
+
+    def row(number: Tensor) -> Any:
+        return nest.map_structure(lambda x: x[number], tensors)
+
+    if extra_test is None:
+        loop = _Loop(state, lambda: body(row(Tensor(np.int32(0)))), True)
+        loop.run_walk(body, tensors)
+        return
+    go_on = extra_test()
+    loop = _Loop(state, lambda: body(row(Tensor(np.int32(0)))), go_on)
+    loop.run_while(lambda number: extra_test(), lambda number: body(row(number)), elements.count)
+
+
+def _for_range(
+    numbers: TensorRange,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    state: State,
+    bound: int | None,
+) -> None:
+    def test(number: Tensor) -> Any:
+        more = number < numbers.count
+        return more if extra_test is None else logical_and(more, as_bool(extra_test()))
+
+    zero = Tensor(np.int32(0))
+    loop = _Loop(state, lambda: body(numbers.at(zero)), test(zero))
+    loop.run_while(test, lambda number: body(numbers.at(number)), bound)
+
+
+class _Loop:
+    """The variables of a loop on their way through the program.
+
+    `begin` is whether the loop runs at all, a tensor if only the program knows.
+    """
+
+    def __init__(self, state: State, body: Callable[[], None], begin: Any) -> None:
+        self.state = state
+        self.before = tuple(state.get())
+        self.start = self._start(body, begin)
+        leaves = [leaf for value in self.start for leaf in nest.flatten(value)]
+        self.carried = [as_tensor(leaf) for leaf in leaves if _is_carried(leaf)]
+        self.unchanged: list[bool] = []  # of what is carried
+        self.in_place: list[bool] = []  # of lists
+        self.collected: list[tuple[int, int]] = []  # variables, and how many each round appends
+
+    # Before it
+
+    def _start(self, body: Callable[[], None], begin: Any) -> tuple[Any, ...]:
+        """The values to begin with.
+
+        A variable that has none begins with zeros like what a round gives it, and a gradtape
+        Variable that a round replaces with its value: to know, a round is tried.
+        """
+        if not any(is_absent(x) or _holds_variable(x) for x in self.before):
+            return self.before
+        after = self._tried(body)
+        start = list(self.before)
+        filled = []
+        for i, (value, later) in enumerate(zip(self.before, after, strict=True)):
+            if not is_absent(value):
+                start[i] = _values_of_replaced(value, later)
+            elif not is_absent(later) and all(map(is_number, nest.flatten(later))):
+                start[i] = zeros_like_value(later)
+                if type(value) is Undefined:
+                    filled.append(self.state.names[i])
+        if filled:
+            _assert_begins(begin, filled)
+        return tuple(start)
+
+    def _tried(self, body: Callable[[], None]) -> Any:
+        """The values after a round, for their shapes and dtypes."""
+
+        def run() -> Any:
+            self.state.set(own_lists(self.before))
+            body()
+            return self.state.get()
+
+        try:
+            return probed(run)
+        finally:
+            self.state.set(self.before)
+
+    # In a round
+
+    def _enter(self, tensors: list[Tensor]) -> tuple[Any, ...]:
+        """Give the Python variables the values of a round."""
+        given = iter(tensors)
+
+        def value(start: Any) -> Any:
+            return nest.map_structure(lambda x: next(given) if _is_carried(x) else x, start)
+
+        values = tuple(x if is_absent(x) else value(x) for x in self.start)
+        self.state.set(values)
+        return values
+
+    def _leave(
+        self, given: tuple[Any, ...], copies: tuple[Any, ...]
+    ) -> tuple[list[Tensor], list[Any]]:
+        """The values of the variables after a round: what is carried on, and what is collected."""
+        after = self.state.get()
+        carried: list[Tensor] = []
+        collected: list[Any] = []
+        self.collected, self.unchanged = [], []
+        self.in_place = [x is y for x, y in zip(given, after, strict=True)]
+        for i, (name, start, later) in enumerate(
+            zip(self.state.names, self.start, after, strict=True)
+        ):
+            if is_absent(start):
+                continue
+            if isinstance(start, list) and isinstance(later, list) and len(later) > len(start):
+                collected += later[len(start) :]
+                self.collected.append((i, len(later) - len(start)))
+                later = later[: len(start)]
+            carried += self._next(name, start, copies[i], later)
+        return carried, collected
+
+    def _next(self, name: str, start: Any, now: Any, later: Any) -> Iterator[Tensor]:
+        """The tensors of a variable after a round, if they fit those before it."""
+        what = described(name)
+        if is_absent(later):
+            raise ValueError(f"{user_line()}: {what} has no value after a round of the loop.")
+        try:
+            nest.assert_same_structure(start, later)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{user_line()}: {what} must have the same nested structure before the loop and "
+                f"after a round of it, because the loop is part of the program. {error}"
+                f"{list_hint(start, later)}"
+            ) from None
+        for first, x, y in zip(*map(nest.flatten, (start, now, later)), strict=True):
+            if _is_carried(first):
+                self.unchanged.append(x is y)
+                yield _fitting(what, first, x, y)
+            elif not same(first, y):
+                raise TypeError(
+                    f"{user_line()}: {what} is {first!r:.80} before the loop and {y!r:.80} after "
+                    "a round of it. A loop of the program carries tensors and numbers only: begin "
+                    "with a tensor of the shape and dtype that it has later."
+                )
+
+    # Running it
+
+    def run_walk(self, body: Callable[[Any], None], elems: Any) -> None:
+        """The loop along axis 0 of `elems`."""
+
+        def step(carried: list[Tensor], element: Any) -> tuple[list[Tensor], list[Any]]:
+            given = self._enter(carried)
+            copies = own_lists(given)
+            body(element)
+            return self._leave(given, copies)
+
+        self._run(lambda: forms.get().walk(step, self.carried, elems, False))
+
+    def run_while(
+        self,
+        test: Callable[[Tensor], Any],
+        body: Callable[[Tensor], None],
+        bound: int | None,
+    ) -> None:
+        """The loop while `test(number of the round)`, at most `bound` times."""
+
+        def goes_on(number: Tensor, *carried: Tensor) -> Tensor:
+            self._enter(list(carried))
+            return as_bool(test(number))
+
+        def step(number: Tensor, *carried: Tensor) -> list[Tensor]:
+            given = self._enter(list(carried))
+            copies = own_lists(given)
+            body(number)
+            later, collected = self._leave(given, copies)
+            if collected:
+                raise _unbounded_list(self.state.names[self.collected[0][0]])
+            return [number + 1, *later]
+
+        def run() -> tuple[Any, Any]:
+            start = [Tensor(np.int32(0)), *self.carried]
+            return forms.get().loop(goes_on, step, start, bound)[1:], []
+
+        self._run(run)
+
+    def _run(self, run: Callable[[], tuple[Any, Any]]) -> None:
+        try:
+            finals, results = run()
+        except BaseException:
+            self.state.set(self.before)
+            raise
+        self.state.set(self._end(list(finals), results))
+
+    # After it
+
+    def _end(self, finals: list[Tensor], results: Any) -> list[Any]:
+        final = iter(zip(finals, self.unchanged, strict=True))
+
+        def leaf(first: Any) -> Any:
+            if not _is_carried(first):
+                return first
+            tensor, unchanged = next(final)
+            return first if unchanged else tensor
+
+        values = [_lost(x) if is_absent(x) else nest.map_structure(leaf, x) for x in self.start]
+        appended = iter(results.tensors if isinstance(results, Stacked) else ())
+        for i, count in self.collected:
+            values[i] = _extended(values[i], [next(appended) for _ in range(count)])
+        return list(map(put_back, self.before, values, self.in_place))
+
+
+def _is_carried(leaf: Any) -> bool:
+    return is_number(leaf) and not isinstance(leaf, Variable)
+
+
+def _holds_variable(value: Any) -> bool:
+    return any(isinstance(leaf, Variable) for leaf in nest.flatten(value))
+
+
+def _values_of_replaced(value: Any, later: Any) -> Any:
+    """`value`, in which a Variable stays only if it is still there after a round."""
+    kept = {id(leaf) for leaf in nest.flatten(later)}
+
+    def read(leaf: Any) -> Any:
+        replaced = isinstance(leaf, Variable) and id(leaf) not in kept
+        return as_tensor(leaf) if replaced else leaf
+
+    return nest.map_structure(read, value)
+
+
+def _fitting(what: str, first: Any, before: Tensor, value: Any) -> Tensor:
+    """The tensor that a round hands on to the next, if it is what the first was given."""
+    known = isinstance(value, (Tensor, Variable, np.ndarray, np.generic))
+    if not is_number(value):
+        raise TypeError(
+            f"{user_line()}: {what} is a tensor before the loop and {value!r:.80} after a round "
+            "of it. A loop of the program carries the same tensors from round to round."
+        )
+    later = as_tensor(value) if known else operand(value, before._array.dtype, "loop")
+    if later.dtype != before.dtype:
+        begin = "" if isinstance(first, Tensor) else f" (it begins as the number {first!r:.40})"
+        raise DTypeError(
+            f"{user_line()}: {what} has dtype {before.dtype.name} before the loop{begin} and "
+            f"{later.dtype.name} after a round of it. Begin with a tensor of {later.dtype.name}, "
+            "or convert with tf.cast."
+        )
+    if later.shape != before.shape:
+        raise ShapeError(
+            f"{user_line()}: {what} has shape {before.shape} before the loop and {later.shape} "
+            "after a round of it. A compiled loop keeps its shapes: begin with the shape that it "
+            "has later, or collect values with a tf.TensorArray or by appending to a list."
+        )
+    return later
+
+
+def _unbounded_list(name: str) -> TypeError:
+    return TypeError(
+        f"{user_line()}: `{name}` is appended to in a loop of which only the program knows the "
+        "number of rounds, so that a list cannot hold the results. Use a tf.TensorArray of the "
+        "largest size, or a `for` over a tensor without break and return."
+    )
+
+
+def _lost(value: Any) -> Any:
+    """A variable that had no value before a loop, and none that a loop of the program carries."""
+    if type(value) is UndefinedReturnValue:
+        return value
+    return Undefined(value.name, ": a loop of the program gives tensors and numbers only")
+
+
+def _assert_begins(begin: Any, names: list[str]) -> None:
+    """Raise at the run if variables that only the loop gives values to would not get any."""
+    condition = symbolic(begin)
+    if condition is None:
+        return
+    where = user_line()
+
+    def check(value: Any) -> None:
+        if not value:
+            raise InvalidArgumentError(
+                f"{where}: the loop must run at least once to give a value to {', '.join(names)}. "
+                "Give them values before the loop."
+            )
+
+    current_graph().at_run_time(check, as_bool(condition)._array)
+
+
+# Lists
+
+
+class TensorList(list[Any]):
+    """A list of the rows of one tensor, of which `tf.stack` is that tensor."""
+
+    def __init__(self, stacked: Tensor) -> None:
+        super().__init__(unstack(stacked))
+        self._stacked = stacked
+        self._rows = list(self)
+
+    def stacked(self) -> Tensor | None:
+        """The tensor, unless the list was changed since."""
+        same = len(self) == len(self._rows) and all(map(_identical, self, self._rows))
+        return self._stacked if same else None
+
+
+def _identical(a: Any, b: Any) -> bool:
+    return a is b
+
+
+def _extended(values: list[Any], stacks: list[Any]) -> list[Any]:
+    """A list with what the rounds of a loop appended to it."""
+    if not values and len(stacks) == 1 and isinstance(stacks[0], Tensor):
+        return TensorList(stacks[0])
+    columns = [unstack(x) for x in nest.flatten(stacks)]
+    for row in zip(*columns, strict=True):
+        values += nest.pack_sequence_as(stacks, row)
+    return values
+
+
+def stack_(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """`tf.stack`, which knows the tensor of a list that a loop has made."""
+    tensor = values.stacked() if isinstance(values, TensorList) else None
+    if tensor is None or not isinstance(axis, int):
+        return stack(values, axis, name)
+    place = axis % tensor.ndim
+    order = [*range(1, place + 1), 0, *range(place + 1, tensor.ndim)]
+    return tensor if place == 0 else transpose(tensor, order)
