@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/derivatives.md", "docs/why-none.md"]
+PAGES = ["README.md", "docs/derivatives.md", "docs/function.md", "docs/why-none.md"]
 
 
 def blocks(page):

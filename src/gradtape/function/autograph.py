@@ -29,6 +29,7 @@ from ..ops.joining import stack
 from ..ops.logic import logical_and, logical_or
 from ..ops.reduction import reduce_all, reduce_any, reduce_max, reduce_min
 from ..tape.scopes import get_logger
+from . import autograph_iterated as iterated
 from . import autograph_loops as loops
 from . import autograph_operators as operators
 
@@ -52,19 +53,6 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
         return func(*args, **kwargs)
 
     return _marked(unconverted)
-
-
-def set_loop_options(
-    parallel_iterations: Any = None,
-    swap_memory: Any = None,
-    maximum_iterations: Any = None,
-    shape_invariants: Any = None,
-) -> None:
-    """In a loop of a compiled function, its first statement: `maximum_iterations` bounds its rounds.
-
-    A `while` on tensors needs a bound to be differentiated. Elsewhere, and to the other arguments,
-    nothing happens.
-    """
 
 
 def source_of(function: Callable[..., Any]) -> str:
@@ -112,7 +100,7 @@ def _converted(function: Any) -> Callable[..., Any]:
 
 def _call_of(instance: Any) -> Any:
     """The function behind `instance(...)`."""
-    return getattr(type(instance), "__call__")  # noqa: B004, B009: not whether there is one
+    return getattr(type(instance), "__call__", None)  # noqa: B004
 
 
 def _converted_function(function: Any) -> Callable[..., Any]:
@@ -328,8 +316,8 @@ _SPECIAL: dict[int, Callable[..., Any]] = {
     id(function): operator
     for function, operator in (
         (builtins.print, print_),
-        (builtins.enumerate, loops.enumerate_),
-        (builtins.zip, loops.zip_),
+        (builtins.enumerate, iterated.enumerate_),
+        (builtins.zip, iterated.zip_),
         (builtins.int, _number(int, "int32")),
         (builtins.float, _number(float, "float32")),
         (builtins.bool, _number(bool, "bool")),
@@ -337,7 +325,7 @@ _SPECIAL: dict[int, Callable[..., Any]] = {
         (builtins.min, _reduction(min, reduce_min)),
         (builtins.any, _reduction(any, reduce_any)),
         (builtins.all, _reduction(all, reduce_all)),
-        (stack, loops.stack_),
+        (stack, iterated.stack_),
     )
 }
 
@@ -357,7 +345,7 @@ _NAMESPACE = types.SimpleNamespace(
     if_exp=operators.if_exp,
     for_stmt=loops.for_stmt,
     while_stmt=loops.while_stmt,
-    range_=loops.range_,
+    range_=iterated.range_,
     converted_call=converted_call,
     list_append=list_append,
     assert_stmt=assert_stmt,

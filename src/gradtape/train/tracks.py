@@ -103,8 +103,8 @@ class Track:
         self._settings = settings
         self._history = _Thinned(settings.history, len(self.latest))
         self._dead_for = self._small_for = 0
-        self._usual_log_norm = math.nan
-        self._jump = math.nan  # this norm over what was usual before
+        self._usual_norm = 0.0
+        self._jump = 1.0  # this norm over what was usual before
 
     @property
     def history(self) -> Measurement:
@@ -178,11 +178,9 @@ class Track:
         self._dead_for = self._dead_for + 1 if not norm or not self.has_gradient else 0
         self._small_for = self._small_for + 1 if small else 0
         if 0 < norm < math.inf:
-            log_norm = math.log(norm)
-            if math.isnan(self._usual_log_norm):
-                self._usual_log_norm = log_norm
-            self._jump = math.exp(log_norm - self._usual_log_norm)
-            self._usual_log_norm += _NEW * (log_norm - self._usual_log_norm)
+            usual = self._usual_norm or norm
+            self._jump = norm / usual
+            self._usual_norm = usual + _NEW * (norm - usual)
 
     # Judging
 
