@@ -434,7 +434,7 @@ import gradtape as tf
 from gradtape.train.monitor import GradientMonitor
 if sys.argv[1] == "plain":
     sys.modules["rich"] = None
-monitor, w = GradientMonitor(), tf.Variable([1.0, 2.0], name="weights")
+monitor, w = GradientMonitor(), tf.Variable([1.0, 2.0], name="[bold]weights")
 with monitor.live():
     for _ in range(3):
         monitor(np.ones(2, np.float32), w)
@@ -452,7 +452,7 @@ def test_live_on_a_terminal(kind):
         os.close(theirs)
         text = read_all(ours)
     assert process.returncode == 0, text
-    assert "end" in text and "step 2: 1 variables" in text
+    assert "end" in text and "step 2: 1 variables" in text and "[bold]weights" in text
     assert ("step 0: 1 variables" in text) == (kind == "rich")  # drawn anew as it goes on
     os.close(ours)
 
@@ -482,13 +482,19 @@ def test_plot_saves_a_figure(trained, tmp_path):
     assert [text.get_text() for text in magnitudes.texts] == ["None"]
 
 
-def test_plot_without_a_path_belongs_to_pyplot(trained, monkeypatch):
+def test_plot_without_a_path_belongs_to_pyplot(trained):
     from matplotlib import pyplot
 
     pyplot.switch_backend("agg")
     figure = trained.plot()
     assert pyplot.get_fignums() == [figure.number]
     pyplot.close(figure)
+
+
+def test_plot_without_matplotlib_says_what_is_missing(trained, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        trained.plot()
 
 
 def test_plot_of_many_variables(tmp_path):

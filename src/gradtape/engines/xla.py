@@ -12,11 +12,10 @@ import numpy as np
 from jax.experimental import io_callback
 
 from ..core.engine import Engine
-from ..core.tracing import current_graph, traced_into
-from .numpy import engine as numpy_engine
 from ..core.errors import SymbolicTensorError
 from ..core.tensor import is_symbolic
-from ..core.tracing import tracing
+from ..core.tracing import current_graph, traced_into, tracing
+from .numpy import engine as numpy_engine
 
 
 class XlaEngine(Engine):
@@ -63,7 +62,13 @@ class XlaEngine(Engine):
         return jnp.zeros((count, *rows.shape[1:]), rows.dtype).at[indices].add(rows)
 
     def checked(self, indices: Any, size: int, op: str) -> Any:
-        """Values are not known while a program is compiled: an index out of range is clipped."""
+        """`indices` that can index: known ones if they lie in [0, size), unknown ones clipped to it.
+
+        As in TensorFlow on XLA: to raise at a call, a program would have to stop and ask at each
+        index. Eager code raises, and so does `run_functions_eagerly`.
+        """
+        if not is_symbolic(indices):
+            return numpy_engine.checked(indices, size, op)
         return jnp.clip(indices, 0, max(size - 1, 0))
 
     def pad_constant(self, x: Any, paddings: Any, value: Any) -> Any:

@@ -24,6 +24,8 @@ _MOST_IN_LEGEND, _MOST_ALONG_AXIS = 16, 48  # names of variables
 
 def table(tracks: list[Track]) -> str:
     """A title, a header, and a line for each variable, in columns."""
+    if not tracks:
+        return _title(tracks)
     rows = [_HEADER, *map(_row, tracks)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join([_title(tracks), *(_line(row, widths).rstrip() for row in rows)])
@@ -59,6 +61,7 @@ def _rich_terminal() -> bool:
 
 
 def _rich_table(tracks: list[Track]) -> Any:
+    from rich.markup import escape
     from rich.table import Table
 
     result = Table(title=_title(tracks), title_justify="left", header_style="bold", box=None)
@@ -66,7 +69,7 @@ def _rich_table(tracks: list[Track]) -> Any:
         text = i < _LEFT or i == len(_HEADER) - 1
         result.add_column(header, justify="left" if text else "right", no_wrap=True)
     for track in tracks:
-        result.add_row(*_row(track), style="red" if track.problems else None)
+        result.add_row(*map(escape, _row(track)), style="red" if track.problems else None)
     return result
 
 
@@ -74,11 +77,11 @@ def _title(tracks: list[Track]) -> str:
     if not tracks:
         return "GradientMonitor: nothing measured yet"
     step = max(track.latest.step for track in tracks)
-    square = sum(track.latest.gradient_norm**2 for track in tracks if track.has_gradient)
+    norm = math.hypot(*[track.latest.gradient_norm for track in tracks if track.has_gradient])
     size = sum(track.size for track in tracks)
     return (
         f"step {step}: {len(tracks)} variables, {size:,} numbers, "
-        f"norm of all gradients {_number(math.sqrt(square))}"
+        f"norm of all gradients {_number(norm)}"
     )
 
 
@@ -116,12 +119,15 @@ def plot(tracks: list[Track], path: Any = None) -> Any:
 
     With a `path` it is saved there, and is none of pyplot's; without, `pyplot.show()` shows it.
     """
-    from matplotlib import colormaps, pyplot
-    from matplotlib.figure import Figure
-
     if not tracks:
         raise ValueError("GradientMonitor: there is nothing to plot before the first update.")
-    figure = (Figure if path else pyplot.figure)(figsize=(13, 8.5), layout="constrained")
+    try:
+        from matplotlib import colormaps
+    except ImportError:
+        raise ImportError(
+            "GradientMonitor: plot needs matplotlib: pip install matplotlib."
+        ) from None
+    figure = _new_figure(path)(figsize=(13, 8.5), layout="constrained")
     norms, ratios, flow, magnitudes = figure.subplots(2, 2).flat
     colors = colormaps["viridis"](np.linspace(0, 0.9, len(tracks)))
 
@@ -137,9 +143,19 @@ def plot(tracks: list[Track], path: Any = None) -> Any:
 
     if len(tracks) <= _MOST_IN_LEGEND:
         figure.legend(*norms.get_legend_handles_labels(), loc="outside right upper", frameon=False)
-    if path:
+    if path is not None:
         figure.savefig(path, dpi=150)
     return figure
+
+
+def _new_figure(path: Any) -> Callable[..., Any]:
+    if path is None:
+        from matplotlib import pyplot
+
+        return pyplot.figure
+    from matplotlib.figure import Figure
+
+    return Figure
 
 
 def _plot_over_time(axes: Any, tracks: list[Track], colors: Any, field: str) -> None:
