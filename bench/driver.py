@@ -98,7 +98,7 @@ def _environment(name: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A target beside what was measured; `ratio` is None where one of the two is absent.
+    """A target beside what was measured; `ratio` (or the difference) is None where one is absent.
 
     Judged by the digits that the report shows, so that 1.000 is not said to be above 1.
     """
@@ -108,7 +108,10 @@ class Verdict:
 
     @property
     def met(self) -> bool | None:
-        return None if self.ratio is None else round(self.ratio, DIGITS) <= self.target.at_most
+        if self.ratio is None:
+            return None
+        shown = self.ratio if self.target.difference else round(self.ratio, DIGITS)
+        return shown <= self.target.at_most
 
 
 @dataclass
@@ -162,6 +165,9 @@ class Result:
         if target.over_case:
             ours, base = self.ratio(None), self.siblings[target.over_case].ratio(None)
             return None if ours is None or not base else ours / base
+        if target.difference and target.over:
+            ours, theirs = self.figures.get("gradtape"), self.figures.get(target.over)
+            return None if ours is None or theirs is None else ours - theirs
         ratio = self.ratio(target.over)
         return ratio if ratio is None or not target.added else ratio - 1
 

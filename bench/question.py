@@ -43,13 +43,14 @@ class Target:
 
     Without `over` the figure itself is the ratio; with `over_case` it is that over gradtape's own
     figure in another case; with `added` the ratio is that of the difference,
-    (gradtape - over) / over.
+    (gradtape - over) / over; with `difference` it is gradtape - over, in the question's unit.
     """
 
     case: str
     over: str | None
     at_most: float
     added: bool = False
+    difference: bool = False
     over_case: str | None = None
 
 

@@ -71,10 +71,14 @@ class Report:
 
     def _target_row(self, result: Result, verdict: Verdict) -> Row:
         target, ratio = verdict.target, verdict.ratio
+        measured, at_most = f"{ratio or 0:.{DIGITS}f}", f"{target.at_most:g}"
+        if target.difference:
+            unit = result.question.unit
+            measured, at_most = quantity(ratio or 0, unit), quantity(target.at_most, unit)
         return [
             f"{result.title}{comparison(target)}",
-            "–" if ratio is None else f"{ratio:.{DIGITS}f}",
-            f"{target.at_most:g}",
+            "–" if ratio is None else measured,
+            at_most,
             {True: "met", False: "MISSED", None: "not measured"}[verdict.met],
         ]
 
@@ -141,6 +145,8 @@ def comparison(target: Target) -> str:
     if target.over is None:
         return ""
     over = SYSTEMS[target.over].label
+    if target.difference:
+        return f": gradtape - {over}"
     return f": (gradtape - {over}) / {over}" if target.added else f": gradtape / {over}"
 
 

@@ -15,7 +15,7 @@ SOURCE = Path(gradtape.__file__).parent
 # here is a public namespace (math, nn ...).
 NAMESPACES = "public namespaces"
 LAYERS = [
-    ["_version", "_missing", "alias"],
+    ["_version", "_missing", "_later", "alias"],
     ["core"],
     ["engines"],
     ["ops"],

@@ -14,7 +14,7 @@ CASE = "MLP (128, 784, 256, 10)"
 
 question = Question(
     title="training step with GradientMonitor over one without",
-    suite="training",
+    suite="train",
     note=(
         "The MLP of `mlp`, its gradient, and gradient descent with momentum. Both take turns in "
         f"one process, {STEPS} steps at a time."

@@ -159,6 +159,7 @@ from .tape.variable import Variable as Variable
 
 if TYPE_CHECKING:
     from . import autodiff as autodiff
+    from . import autograph as autograph
     from . import bitwise as bitwise
     from . import compat as compat
     from . import config as config
@@ -255,8 +256,8 @@ newaxis = None
 
 _LATER = {
     "": (
-        "autodiff bitwise compat config debugging dtypes errors experimental image linalg "
-        "math nest nn random signal summary testing train"
+        "autodiff autograph bitwise compat config debugging dtypes errors experimental image "
+        "linalg math nest nn random signal summary testing train"
     ),
     "function.symbolic": "gradients hessians",
     "ops.bookkeeping": "group inside_function is_symbolic_tensor no_op timestamp tuple",

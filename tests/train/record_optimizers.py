@@ -86,9 +86,7 @@ def cases():
     """(class, arguments, what is special about the run) by name."""
     table = {name: (kind, options, {}) for name, (kind, options) in RULES.items()}
     for option, arguments in OPTIONS.items():
-        table |= {
-            f"{name}, {option}": (name, arguments, {}) for name in ("SGD", "Adam", "RMSprop")
-        }
+        table |= {f"{name}, {option}": (name, arguments, {}) for name in ("SGD", "Adam", "RMSprop")}
     table |= {f"SGD, {name}": ("SGD", {}, {"schedule": name}) for name in _schedule_names()}
     table |= {f"Adam, {name}": ("Adam", {}, {"schedule": name}) for name in ("cosine", "piecewise")}
     for name in RULES:

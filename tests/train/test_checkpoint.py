@@ -18,9 +18,11 @@ import safetensors.numpy
 import gradtape as tf
 from gradtape import train
 from gradtape.core.errors import DTypeError, ShapeError
+from gradtape.errors import DataLossError
 from gradtape.train import _safetensors
-from gradtape.train._safetensors import DataLossError
 from gradtape.train._waiting import attached
+from gradtape.train.module import Module
+from gradtape.train.optimizers.adam import Adam
 
 Pair = namedtuple("Pair", "p q")
 
@@ -262,6 +264,86 @@ def test_an_object_that_says_so_is_restored_late(path):
     optimizer.slots[0].assign(6.0)
     attached(optimizer)
     assert float(optimizer.slots[0]) == 6.0
+
+
+def test_an_object_for_which_nothing_waits_costs_nothing(path):
+    """A module that sets an attribute at each step must not pay for the optimizer left out."""
+    train.Checkpoint(m=Thing(a=tf.Variable(1)), o=Thing(s=tf.Variable(2))).write(path)
+    model, optimizer = Watched(a=tf.Variable(0)), Watched()
+    checkpoint = train.Checkpoint(m=model, o=optimizer)
+    checkpoint.read(path).expect_partial()
+    Watched.walks = 0
+    attached(model)
+    assert Watched.walks == 0
+    attached(optimizer)
+    assert Watched.walks > 0
+
+
+class Watched(Thing):
+    """Counts how often it is looked into."""
+
+    walks = 0
+
+    def _tracked_items(self):
+        Watched.walks += 1
+        return vars(self).items()
+
+
+def test_a_value_arrives_by_a_path_that_is_not_its_name(path):
+    v = tf.Variable(5.0)
+    train.Checkpoint(model=Thing(v=v), optimizer=Thing(_seen=[v])).write(path)
+    optimizer = Thing()
+    checkpoint = train.Checkpoint(optimizer=optimizer)
+    checkpoint.read(path)
+    optimizer._seen = [tf.Variable(0.0)]
+    attached(optimizer)
+    assert float(optimizer._seen[0]) == 5.0
+
+
+class Dense(Module):
+    def __init__(self, units):
+        super().__init__()
+        self.units = units
+        self.kernel = None
+
+    def __call__(self, x):
+        if self.kernel is None:
+            self.kernel = tf.Variable(tf.ones([x.shape[-1], self.units]))
+            self.bias = tf.Variable(tf.zeros([self.units]))
+        return x @ self.kernel + self.bias
+
+
+class Net(Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [Dense(4), Dense(1)]
+
+    def __call__(self, x):
+        return self.layers[1](tf.tanh(self.layers[0](x)))
+
+
+def losses(net, optimizer, steps):
+    x, found = tf.constant([[0.1, 0.2], [0.3, -0.4]]), []
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((net(x) - 1.0) ** 2)
+        variables = net.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        found.append(float(loss))
+    return found
+
+
+def test_training_goes_on_to_the_bit(path):
+    """Layers and slots do not exist at the restore: they are made by the first step."""
+    net, optimizer = Net(), Adam(0.01)
+    losses(net, optimizer, 5)
+    saved = train.Checkpoint(net=net, optimizer=optimizer).save(path)
+    expected = losses(net, optimizer, 5)
+    net, optimizer = Net(), Adam(0.01)
+    checkpoint = train.Checkpoint(net=net, optimizer=optimizer)
+    status = checkpoint.restore(saved)
+    assert losses(net, optimizer, 5) == expected
+    status.assert_consumed()
 
 
 def test_what_waits_is_read_even_if_its_file_was_deleted(tmp_path):

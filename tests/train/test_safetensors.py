@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradtape.core.errors import UnimplementedError
+from gradtape.errors import DataLossError
 from gradtape.train import _safetensors
-from gradtape.train._safetensors import DataLossError, SafetensorsFile
+from gradtape.train._safetensors import SafetensorsFile
 
 PLAIN = {
     "BOOL": np.array([True, False]),

@@ -6,6 +6,7 @@
     │   │   ├── ShapeError                     shapes do not fit
     │   │   ├── DTypeError(TypeError)          dtypes do not fit
     │   │   └── ValuesNeeded                   Python needs values that a batch has many of
+    │   ├── DataLossError(ValueError)          a file is damaged
     │   ├── NotFoundError(LookupError)
     │   ├── OutOfRangeError(IndexError)
     │   └── UnimplementedError(NotImplementedError)
@@ -46,6 +47,10 @@ class ValuesNeeded(InvalidArgumentError):
 
 class DTypeError(InvalidArgumentError, TypeError):
     """The dtypes of the arguments do not fit together, or the op does not take this one."""
+
+
+class DataLossError(OpError, ValueError):
+    """A file is damaged, or is not what it should be."""
 
 
 class NotFoundError(OpError, LookupError):

@@ -118,6 +118,17 @@ class NumpyEngine(Engine):
             return np.matmul(a, b)
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
 
+    def matrix_product(self, a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
+        if transpose_a:
+            a = a.swapaxes(-1, -2)
+        if transpose_b:
+            b = b.swapaxes(-1, -2)
+        if b.ndim == 2 and a.ndim > 2 and not transpose_a:
+            # One product of all rows in place of one for each matrix.
+            rows = self.matmul(a.reshape(math.prod(a.shape[:-1]), a.shape[-1]), b)
+            return rows.reshape(*a.shape[:-1], b.shape[-1])
+        return self.matmul(a, b)
+
     def einsum(self, equation: str, *operands: Any, optimize: Any = "greedy") -> Any:
         return einsum(equation, *operands, optimize=optimize)
 

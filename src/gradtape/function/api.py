@@ -27,6 +27,7 @@ _STORM = 5
 class _Settings:
     eagerly = False
     jax: bool | None = None  # whether JAX is there; None until it is looked for
+    compiles = False  # once it was found to be there, and nobody wants to run eagerly
 
 
 _settings = _Settings()
@@ -35,6 +36,7 @@ _settings = _Settings()
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Let functions run as plain Python from here on: for debugging, with values to look at."""
     _settings.eagerly = bool(run_eagerly)
+    _settings.compiles = False  # the next call looks again
 
 
 def functions_run_eagerly() -> bool:
@@ -131,7 +133,7 @@ class Function:
 
     def _call(self, instance: tuple[Any, ...], args: Any, kwargs: Any) -> Any:
         """A call; `instance` is () or holds the `self` of a method."""
-        if _settings.eagerly or not _has_jax():
+        if not _settings.compiles and not _may_compile():
             return self.python_function(*instance, *args, **kwargs)
         if current_graph() is not None:
             # It becomes part of the function that is being traced.
@@ -398,7 +400,7 @@ def _closed(value: Any) -> Any:
     return value.tensor if type(value) is Open else value
 
 
-def _has_jax() -> bool:
+def _may_compile() -> bool:
     if _settings.jax is None:
         from importlib.util import find_spec
 
@@ -408,7 +410,8 @@ def _has_jax() -> bool:
                 "@function runs as plain Python, because JAX is not installed. To compile: "
                 "pip install 'gradtape[xla]'."
             )
-    return _settings.jax
+    _settings.compiles = _settings.jax and not _settings.eagerly
+    return _settings.compiles
 
 
 def _specs(input_signature: Any) -> tuple[Any, ...] | None:

@@ -32,6 +32,7 @@ from ..tape.scopes import get_logger
 from . import autograph_iterated as iterated
 from . import autograph_loops as loops
 from . import autograph_operators as operators
+from .autograph_source import NotConvertible
 
 _MARK = "_autograph_done"
 """The attribute of functions that are not to be converted: they are, or must not be."""
@@ -59,7 +60,7 @@ def source_of(function: Callable[..., Any]) -> str:
     """The source code of a function after its conversion."""
     import ast
 
-    from .autograph_source import rewritten
+    from .autograph_rewriting import rewritten
 
     return ast.unparse(ast.fix_missing_locations(rewritten(_python_function(function))))
 
@@ -137,15 +138,14 @@ def _conversion_of(function: Any) -> _Conversion:
 
 def _convert(function: Any) -> _Conversion:
     try:
-        from . import autograph_source as source
+        from .autograph_rewriting import compiled, rewritten
     except ImportError:
         return _Conversion(
             None, "the package diastatic-malt is not installed (pip install diastatic-malt)"
         )
     try:
-        code = function.__code__
-        return _Conversion(source.compiled(source.rewritten(function), code), "")
-    except source.NotConvertible as error:
+        return _Conversion(compiled(rewritten(function), function.__code__), "")
+    except NotConvertible as error:
         return _Conversion(None, str(error))
 
 

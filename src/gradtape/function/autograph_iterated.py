@@ -34,6 +34,13 @@ class Elements:
             return self
         return Elements(nest.map_structure(lambda x: x[:count], self.tensors))
 
+    def row(self, number: Any) -> Any:
+        return nest.map_structure(lambda x: x[number], self.tensors)
+
+    def rest(self) -> Elements:
+        """All rows but the first."""
+        return Elements(nest.map_structure(lambda x: x[1:], self.tensors))
+
     def __iter__(self) -> Iterator[Any]:
         columns = [unstack(x[: self.count]) for x in nest.flatten(self.tensors)]
         return (nest.pack_sequence_as(self.tensors, row) for row in zip(*columns, strict=True))

@@ -132,20 +132,46 @@ def _for_elements(
     body: Callable[[Any], None],
     state: State,
 ) -> None:
-    if not elements.count:
+    def round_of(number: Any) -> None:
+        body(elements.row(number))
+
+    go_on = True if extra_test is None else extra_test()
+    if not elements.count or (symbolic(go_on) is None and not go_on):
         return
-    tensors = elements.tensors
-
-    def row(number: Tensor) -> Any:
-        return nest.map_structure(lambda x: x[number], tensors)
-
+    if symbolic(go_on) is None and _replaces_none(state, lambda: round_of(0)):
+        # `if x is None` has a meaning in the first round only, which is Python's then.
+        round_of(0)
+        _for_elements(elements.rest(), extra_test, body, state)
+        return
+    loop = _Loop(state, lambda: round_of(0), go_on)
     if extra_test is None:
-        loop = _Loop(state, lambda: body(row(Tensor(np.int32(0)))), True)
-        loop.run_walk(body, tensors)
-        return
-    go_on = extra_test()
-    loop = _Loop(state, lambda: body(row(Tensor(np.int32(0)))), go_on)
-    loop.run_while(lambda number: extra_test(), lambda number: body(row(number)), elements.count)
+        loop.run_walk(body, elements.tensors)
+    else:
+        loop.run_while(lambda number: extra_test(), round_of, elements.count)
+
+
+def _replaces_none(state: State, body: Callable[[], None]) -> bool:
+    """Whether a round gives a value to a variable that is None before."""
+    before = state.get()
+    if not any(value is None for value in before):
+        return False
+    after = _tried(state, body)
+    return any(x is None and y is not None for x, y in zip(before, after, strict=True))
+
+
+def _tried(state: State, body: Callable[[], None]) -> Any:
+    """The values of the variables after a round that is not part of the program."""
+    before = state.get()
+
+    def run() -> Any:
+        state.set(own_lists(before))
+        body()
+        return state.get()
+
+    try:
+        return probed(run)
+    finally:
+        state.set(before)
 
 
 def _for_range(
@@ -190,7 +216,7 @@ class _Loop:
         """
         if not any(is_absent(x) or _holds_variable(x) for x in self.before):
             return self.before
-        after = self._tried(body)
+        after = _tried(self.state, body)
         start = list(self.before)
         filled = []
         for i, (value, later) in enumerate(zip(self.before, after, strict=True)):
@@ -203,19 +229,6 @@ class _Loop:
         if filled:
             _assert_begins(begin, filled)
         return tuple(start)
-
-    def _tried(self, body: Callable[[], None]) -> Any:
-        """The values after a round, for their shapes and dtypes."""
-
-        def run() -> Any:
-            self.state.set(own_lists(self.before))
-            body()
-            return self.state.get()
-
-        try:
-            return probed(run)
-        finally:
-            self.state.set(self.before)
 
     # In a round
 

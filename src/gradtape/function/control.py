@@ -239,7 +239,9 @@ class _State:
 
     def enter(self, block: _Traced) -> Any:
         """The loop variables as the round sees them."""
-        self.inputs = [None if start is None else block.input(start._array) for start in self.starts]
+        self.inputs = [
+            None if start is None else block.input(start._array) for start in self.starts
+        ]
 
         def begin(i: int, array: TensorArray) -> Tensor:
             shape = (len(array._elements), *array.element_shape)

@@ -28,7 +28,7 @@ from jax.errors import (
     UnexpectedTracerError,
 )
 from jax.export import export, symbolic_shape
-from jax.extend.core import Literal, Primitive, set_current_trace
+from jax.extend.core import Literal, Primitive, jaxprs_in_params, set_current_trace
 
 from ..core import cotangent, dtypes
 from ..core.backward import backward
@@ -346,6 +346,17 @@ class Cut:
             for e, _ in self.steps
         )
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether a number of 64 bits may occur, for which JAX needs a flag."""
+        arrays = [*self.outputs, *self.free, *self.trace.frame.constvar_to_val.values()]
+        avals = [v.aval for equation, _ in self.steps for v in equation.outvars]
+        return (
+            any(e.primitive is node_p for e, _ in self.steps)
+            or any(_is_wide(x) for x in [*arrays, *avals] if hasattr(x, "dtype"))
+            or any(_has_wide(jaxpr) for e, _ in self.steps for jaxpr in jaxprs_in_params(e.params))
+        )
+
     def _need(self, array: Any, needed: dict[Any, Any]) -> None:
         if not isinstance(array, Tracer):
             return
@@ -389,6 +400,21 @@ class Cut:
                     results = [results]
             known.update(zip(equation.outvars, results, strict=False))
         return [read(array) for array in self.outputs]
+
+
+_WIDE = {np.dtype(name) for name in ("float64", "int64", "uint64", "complex128")}
+
+
+def _is_wide(x: Any) -> bool:
+    return x.dtype in _WIDE
+
+
+def _has_wide(jaxpr: Any) -> bool:
+    variables = [*jaxpr.constvars, *jaxpr.invars]
+    variables += [v for equation in jaxpr.eqns for v in (*equation.invars, *equation.outvars)]
+    return any(_is_wide(v.aval) for v in variables if hasattr(v.aval, "dtype")) or any(
+        _has_wide(inner) for e in jaxpr.eqns for inner in jaxprs_in_params(e.params)
+    )
 
 
 def likes(leaves: list[Any]) -> list[Any]:

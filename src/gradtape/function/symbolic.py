@@ -89,4 +89,3 @@ def _without_inputs(record: Any, stopped: set[int]) -> Any:
     if not stopped:
         return record
     return op, tuple([(i, k) for i, k in inputs if k not in stopped]), outputs, saved, params
-

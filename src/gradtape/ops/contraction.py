@@ -39,19 +39,11 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     def kernel(xp, a, b):
         if a.ndim < 2 or b.ndim < 2:
             raise ValueError("the arguments of a matrix product have rank 2 or more")
-        if transpose_a:
-            a = a.swapaxes(-1, -2)
-        if transpose_b:
-            b = b.swapaxes(-1, -2)
-        if b.ndim == 2 and a.ndim > 2 and not transpose_a:
-            # One product of all rows in place of one for each matrix.
-            rows = xp.matmul(a.reshape(math.prod(a.shape[:-1]), a.shape[-1]), b)
-            return rows.reshape(*a.shape[:-1], b.shape[-1])
-        return xp.matmul(a, b)
+        return xp.matrix_product(a, b, transpose_a, transpose_b)
 
     def run(a, b):
-        """What the kernel does, without asking for the engine where all agree on `@`."""
-        if a.ndim == 2 and b.ndim == 2 and a.dtype in _BLAS:
+        """What the kernel does, without asking for the engine where `@` does it."""
+        if a.ndim == 2 and b.ndim == 2 and a.dtype in _BLAS and type(a) is type(b) is np.ndarray:
             return (a.T if transpose_a else a) @ (b.T if transpose_b else b)
         return kernel(common_engine((a, b)), a, b)
 

@@ -94,9 +94,7 @@ def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
     return adjust_hue(image, _between(_random(seed, "stateless_random_hue"), -spread, spread))
 
 
-def _flipped(
-    image: Any, flip: Callable[[Any], Tensor], random: Any, op_name: str
-) -> Tensor:
+def _flipped(image: Any, flip: Callable[[Any], Tensor], random: Any, op_name: str) -> Tensor:
     """`image` or its mirror image, with even chances, for each image of a batch by itself."""
     x = to_tensor(image, op_name)
     image_batch(x, op_name)

@@ -64,7 +64,9 @@ def _sampled(
         if tries is count:
             return Tensor((p * count).astype(np.float32))
         xp = common_engine([p, tries])
-        below = xp.minimum(p, 1 - 2.0**-53)  # log(0) of a certain class would be no result, but warn
+        below = xp.minimum(
+            p, 1 - 2.0**-53
+        )  # log(0) of a certain class would be no result, but warn
         chances = -xp.expm1(tries * xp.log1p(-below))
         return Tensor(xp.where(tries == count, p * count, chances).astype(np.float32))
 

@@ -137,11 +137,6 @@ class Variable:
         tensor = self._tensor
         return self._held if tensor is None else tensor._array
 
-    def _hold(self, array: Any) -> None:
-        """Take the array that a compiled program computed; eager code asks for it when it reads."""
-        self._held = array
-        self._tensor = None
-
     def _writable(self) -> Any:
         """The NumPy array of the value, for an update in place: no tensor shares it.
 

@@ -14,8 +14,8 @@ import os
 from typing import Any, NamedTuple
 
 from ..tape.scopes import get_logger
+from ..core.errors import DataLossError
 from ._files import replacing
-from ._safetensors import DataLossError
 
 STATE_FILE = "checkpoint"
 SUFFIX = ".safetensors"

@@ -29,7 +29,7 @@ from typing import Any, BinaryIO, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from ..core.errors import OpError, UnimplementedError
+from ..core.errors import DataLossError, UnimplementedError
 
 _DTYPES = {
     name: np.dtype(dtype)
@@ -61,10 +61,6 @@ _UNKNOWN = "00000000"  # a checksum not computed yet
 _LONGEST_HEADER = 100_000_000  # the limit of the safetensors library
 _MOST_AXES = 64  # the limit of NumPy
 _CHUNK = 1 << 20  # bytes that stay in the processor's cache between checksum and copy
-
-
-class DataLossError(OpError, ValueError):
-    """A file is truncated, altered, or not what its name says."""
 
 
 class Entry(NamedTuple):

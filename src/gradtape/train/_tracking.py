@@ -1,4 +1,8 @@
-"""The variables that an object leads to, each under the path of attributes that leads to it."""
+"""The variables that an object leads to, each under the path of attributes that leads to it.
+
+A class whose attributes do not read well as names, or hold too much, has a method
+`_tracked_items()` that gives the names and values to follow in their place.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ class Tracked(NamedTuple):
     leaves: list[tuple[str, Any]]  # path, Variable or Generator
     links: dict[str, str]  # further paths to what is under another path already
     unnameable: list[str]  # descriptions of leaves without a path that a file could hold
-    objects: dict[int, Any]  # everything that was looked into, by id
+    objects: dict[int, tuple[str, Any]]  # path and value of everything, by id
 
 
 def tracked(start: Any, links: Mapping[str, str] | None = None) -> Tracked:
@@ -42,20 +46,20 @@ def tracked(start: Any, links: Mapping[str, str] | None = None) -> Tracked:
     """
     renamed = links or {}
     found = Tracked([], {}, [], {})
-    paths: dict[int, str] = {}
     parents: dict[str, list[str]] = {}
     number = count()
     queue: list[tuple[int, int, int, str, str, Any]] = [(0, 0, next(number), "", "", start)]
     while queue:
         cost, depth, _, parent, path, value = heappop(queue)
         path = renamed.get(path, path)
-        known = paths.setdefault(id(value), path)
-        parents.setdefault(known, []).append(parent)
         if id(value) in found.objects:
+            known, _ = found.objects[id(value)]
+            parents[known].append(parent)
             if path != known and cost < _UNNAMEABLE:
                 found.links[path] = known
             continue
-        found.objects[id(value)] = value
+        found.objects[id(value)] = path, value
+        parents.setdefault(path, []).append(parent)
         if is_leaf(value):
             if cost < _UNNAMEABLE:
                 found.leaves.append((path, value))

@@ -11,7 +11,7 @@ file is `path` + ".safetensors", in the format that `_safetensors` describes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import finalize, ref
 
@@ -202,7 +202,6 @@ class Restoration:
     def run(self, checkpoint: Checkpoint) -> None:
         """Store what waits in the variables that there are now."""
         found = tracked(checkpoint, self.file.links)
-        self._owners = set(found.objects)
         taken = [(path, leaf) for path, leaf in found.leaves if path in self._left]
         for path, leaf in taken:
             entry = self.file.entries[path]
@@ -214,10 +213,12 @@ class Restoration:
             self._left.discard(path)
         if not self._left:
             self.file.close()
+        places = _places(self._left, self.file.links)
+        self._owners = {key for key, (path, _) in found.objects.items() if path in places}
 
     def waits_for(self, owner: Any) -> bool:
-        """Whether something waits, and `owner` is where it may arrive."""
-        return bool(self._left) and id(owner) in self._owners
+        """Whether `owner` is where something that waits may arrive."""
+        return id(owner) in self._owners
 
     def unused(self) -> list[str]:
         """The names of the values that have found no variable."""
@@ -238,6 +239,20 @@ class Restoration:
 
     def expect_partial(self) -> None:
         self._report.detach()
+
+
+def _places(names: set[str], links: Mapping[str, str]) -> set[str]:
+    """The paths of the objects in which variables with these names may come to be."""
+    places = {place for name in names for place in _above(name)}
+    linked = [path for path, target in links.items() if target in places or target in names]
+    return places | {place for path in linked for place in _above(path)}
+
+
+def _above(path: str) -> Iterator[str]:
+    yield ""
+    for i, sign in enumerate(path):
+        if sign == "/":
+            yield path[:i]
 
 
 def _report(path: str, unused: set[str]) -> None:

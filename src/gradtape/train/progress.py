@@ -23,7 +23,7 @@ class _Mean(NamedTuple):
     def plus(self, value: float, weight: float) -> _Mean:
         return _Mean(self.total + value * weight, self.weight + weight)
 
-    def __format__(self, spec: str) -> str:
+    def __str__(self) -> str:
         value = self.total / self.weight
         return f"{value:.4f}" if abs(value) > 1e-3 else f"{value:.4e}"
 
@@ -164,9 +164,10 @@ def _is_log() -> bool:
 
 def _columns() -> int:
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
     except (OSError, ValueError):  # a notebook, or a stream without a file
-        return 120
+        columns = 0
+    return columns or 120
 
 
 def _marks() -> tuple[str, str]:

@@ -23,8 +23,8 @@ def prefetched(make: Callable[[], Iterator[Any]], ahead: int) -> Iterator[Any]:
                 return
             if error is not None:
                 raise error
-            yield element
             producer.permits.put(None)
+            yield element
     finally:
         producer.dismiss()
 

@@ -67,7 +67,7 @@ class Adam(Optimizer):
             largest = velocity
         else:
             largest = velocity_hat = xp.maximum(velocity_hat, velocity)
-        w = w - momentum * rate / (xp.sqrt(largest) + epsilon)
+        w = w - momentum / (xp.sqrt(largest) + epsilon) * rate
         return w, {"momentum": momentum, "velocity": velocity, "velocity_hat": velocity_hat}
 
 

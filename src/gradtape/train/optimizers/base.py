@@ -439,9 +439,9 @@ class Optimizer:
                 found[i] = self._gradient(g, variable, self._changes[i])
         if not found:
             raise ValueError(
-                f"{self._title}: no gradients provided for any variable: all of {missing} have "
-                "None. Does the loss depend on them, and was it computed inside the tape's block? "
-                "docs/why-none.md lists the causes."
+                f"No gradients provided for any variable. {self._title} got None for all of "
+                f"{missing}: the loss does not depend on them, or was not computed inside the "
+                "tape's block. docs/why-none.md lists the causes."
             )
         if missing:
             warnings.warn(
@@ -455,7 +455,7 @@ class Optimizer:
         like = variable._array_outside()
         if type(g) is not Tensor:
             if isinstance(g, IndexedSlices):
-                if self._only_rows(change) and current_graph() is None:
+                if self._only_rows(change):
                     return self._rows(g, variable)
                 g = dense(g)
             else:
@@ -476,6 +476,8 @@ class Optimizer:
                 f"{self._title}: the variable {variable.name!r} is {variable.dtype.name}, and only "
                 "floating variables can be updated by a gradient."
             )
+        if current_graph() is None and type(array) is not np.ndarray:
+            array = np.asarray(array)
         return array if array.dtype == like.dtype else array.astype(like.dtype)
 
     def _only_rows(self, change: Update) -> bool:
@@ -488,20 +490,20 @@ class Optimizer:
         )
 
     def _rows(self, slices: IndexedSlices, variable: Variable) -> Rows:
+        """The rows of a gradient, those with one index summed."""
         like = variable._array_outside()
-        values = np.asarray(slices.values._array, like.dtype)
-        indices = np.asarray(slices.indices._array)
+        values, indices = slices.values._array, slices.indices._array
         if values.shape != (*indices.shape, *like.shape[1:]) or indices.ndim != 1:
             raise ShapeError(
                 f"{self._title}: the variable {variable.name!r} has shape {variable.shape}, and "
                 f"the rows of its gradient {values.shape}, with indices {indices.shape}."
             )
-        engine = common_engine([values])
-        indices = engine.checked(indices, like.shape[0], f"{self._title}: a gradient")
-        unique, place = np.unique(indices, return_inverse=True)
-        if len(unique) == len(indices):
-            return Rows(indices, values)
-        return Rows(unique, engine.rows_add(len(unique), place, values))
+        xp = common_engine([values, indices])
+        indices = xp.checked(indices, like.shape[0], f"{self._title}: a gradient")
+        # A program must know how many there are: the rest are rows that do not exist.
+        fixed = {} if xp.name == "numpy" else {"size": len(indices), "fill_value": like.shape[0]}
+        unique, place = xp.unique(indices, return_inverse=True, **fixed)
+        return Rows(unique, xp.rows_add(len(unique), place, values.astype(like.dtype)))
 
     rows_without_gradient_stay = False
     """Whether a gradient of zero changes neither the variable nor its slots."""
@@ -537,21 +539,24 @@ class Optimizer:
         factors = self._factors(gradients, factor)
         by_update_step = self._overrides_update_step
         self._begin_step()
-        scalars: dict[Any, dict[str, Any]] = {}  # by dtype
+        by_dtype: dict[Any, dict[str, Any]] = {}
+        dtype = scalars = None
         for i, g in gradients.items():
             rows = type(g) is Rows
             values = g.values if rows else g
-            known = scalars.get(values.dtype)
-            if known is None:
-                known = scalars[values.dtype] = self._scalars(rate, values.dtype)
+            if values.dtype is not dtype:
+                dtype = values.dtype
+                if dtype not in by_dtype:
+                    by_dtype[dtype] = self._scalars(rate, dtype)
+                scalars = by_dtype[dtype]
             if factors:
-                known["factor"] = factors[i]
-            if by_update_step:
-                self._prepare_and_update(i, values, known)
-            elif rows:
-                run_on_rows(self._changes[i], self._updated[i], g.indices, values, known)
+                scalars["factor"] = factors[i]
+            if rows:
+                run_on_rows(self._changes[i], self._updated[i], g.indices, values, scalars)
+            elif by_update_step:
+                self._prepare_and_update(i, g, scalars)
             else:
-                run(self._changes[i], self._updated[i], values, known)
+                run(self._changes[i], self._updated[i], g, scalars)
 
     @property
     def _overrides_update_step(self) -> bool:
@@ -564,7 +569,7 @@ class Optimizer:
         if rules.decayed in steps:
             run(update_by(rules.unchanged, (rules.decayed,)), [variable], g, scalars)
         change = update_by(rules.replaced, tuple(s for s in steps if s is not rules.decayed))
-        (g,) = change(common_engine([g]), g, g, {}, scalars)
+        (g,) = change(common_engine([g]), [g], g, scalars)
         self.update_step(Tensor(g), variable, self.learning_rate)
 
     def _begin_step(self) -> None:

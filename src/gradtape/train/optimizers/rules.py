@@ -34,8 +34,10 @@ class Update:
         self.preparations = preparations
         self.slots = slots
 
-    def __call__(self, xp: Any, w: Any, g: Any, slots: dict[str, Any], scalars: Any) -> list[Any]:
-        """The new values of the variable and of its slots, in order."""
+    def __call__(self, xp: Any, arrays: list[Any], g: Any, scalars: dict[str, Any]) -> list[Any]:
+        """The new values of `arrays`: the variable and its slots in order."""
+        w, *rest = arrays
+        slots = dict(zip(self.slots, rest, strict=True))
         for prepare in self.preparations:
             w, g = prepare(xp, w, g, **{name: scalars[name] for name in _keywords(prepare)})
         given = {name: scalars[name] for name in _keywords(self.rule)}
@@ -108,12 +110,11 @@ def averaged(xp: Any, w: Any, g: Any, *, keep: Any, take: Any) -> tuple[Any, dic
 def run(change: Update, variables: list[Variable], g: Any, scalars: dict[str, Any]) -> None:
     """Give `variables`, the updated one and its slots, their values after a step."""
     if current_graph() is None:
-        change.plan.run([_contiguous(variable) for variable in variables], np.asarray(g), scalars)
+        change.plan.run([variable._writable() for variable in variables], g, scalars)
         return
     arrays = [as_tensor(variable)._array for variable in variables]
-    slots = dict(zip(change.slots, arrays[1:], strict=True))
-    results = change(common_engine([*arrays, g]), arrays[0], g, slots, scalars)
-    for variable, array in zip(variables, results, strict=True):
+    xp = common_engine([*arrays, g])
+    for variable, array in zip(variables, change(xp, arrays, g, scalars), strict=True):
         variable.assign(Tensor(array))
 
 
@@ -121,20 +122,18 @@ def run_on_rows(
     change: Update, variables: list[Variable], rows: Any, g: Any, scalars: dict[str, Any]
 ) -> None:
     """The same for some rows of the variables, each named once; the others are not touched."""
-    arrays = [variable._writable() for variable in variables]
-    parts = [array[rows] for array in arrays]
-    change.plan.run(parts, g, scalars)
-    for array, part in zip(arrays, parts, strict=True):
-        array[rows] = part
-
-
-def _contiguous(variable: Variable) -> Any:
-    """The variable's own array, for writing, in an order that can be seen as flat."""
-    array = variable._writable()
-    if not array.flags.c_contiguous:
-        variable.assign(Tensor(np.ascontiguousarray(array)))
-        array = variable._writable()
-    return array
+    if current_graph() is None:
+        arrays = [variable._writable() for variable in variables]
+        parts = [array[rows] for array in arrays]
+        change.plan.run(parts, g, scalars)
+        for array, part in zip(arrays, parts, strict=True):
+            array[rows] = part
+        return
+    arrays = [as_tensor(variable)._array for variable in variables]
+    xp = common_engine([*arrays, g])
+    parts = change(xp, [xp.getitem(array, rows) for array in arrays], g, scalars)
+    for variable, array, part in zip(variables, arrays, parts, strict=True):
+        variable.assign(Tensor(xp.index_set(array, rows, part)))
 
 
 # In place
@@ -142,7 +141,6 @@ def _contiguous(variable: Variable) -> Any:
 
 BLOCK = 2**16
 """Bytes of an array that are updated at a time: with those of its slots they fit a core's cache."""
-
 
 class Call(NamedTuple):
     """One call of a ufunc, on registers: `ufunc(first, second, out)`, or without `second`."""
@@ -168,7 +166,7 @@ class Plan(NamedTuple):
         w = arrays[0]
         constants = [scalars[name] for name in self.scalars]
         block = BLOCK // w.itemsize
-        if w.size <= block:
+        if w.size <= block or not all([array.flags.c_contiguous for array in arrays]):
             scratch = [np.empty(w.shape, w.dtype) for _ in range(self.scratch)]
             self._run([*arrays, g, *constants, *scratch])
             return
@@ -239,8 +237,7 @@ def _plan(change: Update) -> Plan:
     targets = [_Symbol(recorder) for _ in ("w", *change.slots)]
     g = _Symbol(recorder)
     scalars = {name: _Symbol(recorder) for name in change.scalars}
-    slots = dict(zip(change.slots, targets[1:], strict=True))
-    results = change(recorder, targets[0], g, slots, scalars)
+    results = change(recorder, targets, g, scalars)
 
     register = {symbol: i for i, symbol in enumerate((*targets, g, *scalars.values()))}
     inputs = len(register)
