@@ -163,20 +163,24 @@ if TYPE_CHECKING:
     from . import bitwise as bitwise
     from . import compat as compat
     from . import config as config
+    from . import data as data
     from . import debugging as debugging
     from . import dtypes as dtypes
     from . import errors as errors
     from . import experimental as experimental
     from . import image as image
+    from . import keras as keras
     from . import linalg as linalg
     from . import math as math
     from . import nest as nest
     from . import nn as nn
+    from . import optimizers as optimizers
     from . import random as random
     from . import signal as signal
     from . import summary as summary
     from . import testing as testing
     from . import train as train
+    from . import utils as utils
     from .function.symbolic import gradients as gradients
     from .function.symbolic import hessians as hessians
     from .ops.bookkeeping import group as group
@@ -251,13 +255,15 @@ if TYPE_CHECKING:
     from .tape.type_specs import TensorSpec as TensorSpec
     from .tape.type_specs import TypeSpec as TypeSpec
     from .tape.type_specs import type_spec_from_value as type_spec_from_value
+    from .train.module import Module as Module
 
 newaxis = None
 
 _LATER = {
     "": (
-        "autodiff autograph bitwise compat config debugging dtypes errors experimental image "
-        "linalg math nest nn random signal summary testing train"
+        "autodiff autograph bitwise compat config data debugging dtypes errors "
+        "experimental image keras linalg math nest nn optimizers random signal summary "
+        "testing train utils"
     ),
     "function.symbolic": "gradients hessians",
     "ops.bookkeeping": "group inside_function is_symbolic_tensor no_op timestamp tuple",
@@ -291,6 +297,7 @@ _LATER = {
     "tape.custom": "custom_gradient grad_pass_through recompute_grad",
     "tape.tensor_array": "TensorArray",
     "tape.type_specs": "IndexedSlicesSpec TensorArraySpec TensorSpec TypeSpec type_spec_from_value",
+    "train.module": "Module",
 }
 __getattr__, __dir__ = later(__name__, globals(), _LATER)
 __all__ = [name for name in __dir__() if name not in ("TYPE_CHECKING", "later")]

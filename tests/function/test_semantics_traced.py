@@ -30,7 +30,6 @@ SECTIONS = [
     "t_forward",
     "v_conventions",
     "w_tensors",
-    "x_single_ops",
     "y_helpers",
 ]
 

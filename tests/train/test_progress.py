@@ -8,7 +8,6 @@ import re
 import struct
 import sys
 import termios
-import time
 
 import numpy as np
 import pytest
@@ -92,9 +91,7 @@ def test_only_the_last_line(Progbar, capsys):
     bar = Progbar(10, verbose=2, unit_name="sample")
     for i in range(1, 11):
         bar.update(i, [("loss", 1.0)])
-    assert re.fullmatch(
-        r"10/10 - 0s - +\d+[mu]?s/sample - loss: 1.0000\n", capsys.readouterr().out
-    )
+    assert re.fullmatch(r"10/10 - 0s - +\d+[mu]?s/sample - loss: 1.0000\n", capsys.readouterr().out)
 
 
 def test_tensors_and_variables_as_values(tf, Progbar, capsys):
@@ -122,16 +119,20 @@ def test_a_file_gets_few_lines_without_control_characters(Progbar, capsys):
 
 @pytest.mark.gradtape_only
 def test_a_file_gets_a_line_now_and_then(Progbar, capsys, monkeypatch):
-    bar = Progbar(100)
-    seconds = 0.0
-    monkeypatch.setattr(time, "monotonic", lambda start=time.monotonic(): start + seconds)
+    monkeypatch.setattr(sys.modules[Progbar.__module__], "_LINES_APART", 0.0)
+    bar = Progbar(100, interval=0)
     for i in range(1, 101):
-        seconds += 1.0
         bar.update(i)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 20
-    assert lines[0].startswith("  5/100 - 1:3") and lines[0].endswith("left - 1s/step")
-    assert lines[-1].startswith("100/100 - 1:4")
+    assert [line.split("/")[0] for line in lines] == [f"{i:3}" for i in range(1, 101)]
+    assert all(line.endswith("s/step") for line in lines)
+    assert [" left - " in line for line in lines] == [True] * 99 + [False]
+
+
+@pytest.mark.gradtape_only
+@pytest.mark.parametrize("seconds, text", [(42.9, "42s"), (187, "3:07"), (3723, "1:02:03")])
+def test_clock(Progbar, seconds, text):
+    assert sys.modules[Progbar.__module__]._clock(seconds) == text
 
 
 # On a terminal

@@ -7,7 +7,7 @@ tracebacks, debuggers and the messages of gradtape show the user's code.
 from __future__ import annotations
 
 import ast
-import importlib.util  # noqa: F401 (malt uses it without importing it)
+import importlib.util  # malt uses it without importing it
 from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
@@ -34,7 +34,8 @@ from malt.pyct.transformer import Context, EntityInfo
 
 from .autograph_source import FUNCTIONS, Definition, NotConvertible, definition_of
 
-_CONTROL_FLOW = (ast.If, ast.IfExp, ast.For, ast.While, ast.BoolOp, ast.Not, ast.Assert)
+_BLOCKS = (ast.If, ast.For, ast.While)
+_LOGIC = (ast.BoolOp, ast.Not)
 _OF_THEIR_FRAME = {"locals", "globals", "vars", "dir", "eval", "exec", "breakpoint"}
 """Built-in functions that look at the frame they are called from."""
 
@@ -43,7 +44,6 @@ def rewritten(function: Callable[..., Any]) -> Definition:
     """The definition of `function` with its control flow as calls of `ag__`."""
     code = function.__code__
     node, owner = definition_of(code)
-    simple = not any(map(_is_control_flow, _inside(node)))
     _note_origins(node, code.co_filename)
     node = _Preparation(code, owner).visit(node)
     _forget_defaults(node)
@@ -52,41 +52,58 @@ def rewritten(function: Callable[..., Any]) -> Definition:
     context = Context(information, Namer(namespace), ProgramContext(STANDARD_OPTIONS))
     try:
         unsupported_features_checker.verify(node)
-        node = _calls_only(node, context) if simple else _everything(node, context)
+        node = _transformed(node, context)
     except Exception as error:  # malt raises what it meets: there is no one class
         raise NotConvertible(f"malt cannot convert it: {error}") from error
     _set_lines(node, code.co_firstlineno)
     return node
 
 
-def _inside(node: Definition) -> Iterator[ast.AST]:
-    body = node.body if isinstance(node.body, list) else [node.body]
-    for statement in body:
-        yield from ast.walk(statement)
+def _transformed(node: Any, context: Context) -> Any:
+    """The definition after those of malt's passes that it needs: each takes milliseconds.
+
+    One without control flow needs two of them, because the functions that it calls may have some.
+    """
+    parts = list(ast.walk(node))
+
+    def has(*kinds: type) -> bool:
+        return any(isinstance(each, kinds) for each in parts)
+
+    early = any(isinstance(each, ast.FunctionDef) and _returns_early(each) for each in parts)
+    lowered = early or has(ast.Break, ast.Continue)
+    chained = any(isinstance(each, ast.Compare) and len(each.ops) > 1 for each in parts)
+    passes = {
+        functions: True,
+        break_statements: has(ast.Break),
+        continue_statements: has(ast.Break, ast.Continue),
+        return_statements: early,
+        call_trees: True,
+        control_flow: has(*_BLOCKS),
+        conditional_expressions: has(ast.IfExp),
+        logical_expressions: lowered or chained or has(*_LOGIC),
+        variables: has(*_BLOCKS),
+    }
+    if has(*_BLOCKS):
+        node = _analysed(node, context)
+    for converter, needed in passes.items():
+        if needed:
+            node = converter.transform(node, context)
+    return node
 
 
-def _is_control_flow(node: ast.AST) -> bool:
-    chained = isinstance(node, ast.Compare) and len(node.ops) > 1
-    return chained or isinstance(node, _CONTROL_FLOW)
-
-
-def _calls_only(node: Any, context: Context) -> Any:
-    """What a function without control flow needs: the functions that it calls may have some."""
-    return call_trees.transform(functions.transform(node, context), context)
-
-
-def _everything(node: Any, context: Context) -> Any:
+def _analysed(node: Any, context: Context) -> Any:
+    """The definition with the places marked at which its variables are defined."""
     graphs = cfg.build(node)
     node = qual_names.resolve(node)
     node = activity.resolve(node, context, None)
     node = reaching_definitions.resolve(node, context, graphs)
     anno.dup(node, {anno.Static.DEFINITIONS: anno.Static.ORIG_DEFINITIONS})
-    for converter in (
-        functions, break_statements, continue_statements, return_statements, call_trees,
-        control_flow, conditional_expressions, logical_expressions, variables,
-    ):  # fmt: skip
-        node = converter.transform(node, context)
     return node
+
+
+def _returns_early(function: ast.FunctionDef) -> bool:
+    """Whether a function returns elsewhere than in its last line."""
+    return len(_returns(function)) > isinstance(function.body[-1], ast.Return)
 
 
 def _namespace(function: Callable[..., Any]) -> dict[str, Any]:
@@ -129,7 +146,7 @@ class _Preparation(ast.NodeTransformer):
         self.selves.pop()
         if nested:
             self.codes.pop()
-        if _has_return(node) and not _always_leaves(node.body):
+        if _returns(node) and not _always_leaves(node.body):
             # Where Python returns None without a word, malt would not say so.
             node.body.append(_like(ast.Return(ast.Constant(None)), node.body[-1]))
         return node
@@ -240,15 +257,17 @@ def _code_of(node: ast.FunctionDef, outer: CodeType | None) -> Any:
     return found[0] if found else None
 
 
-def _has_return(function: ast.FunctionDef) -> bool:
+def _returns(function: ast.FunctionDef) -> list[ast.Return]:
+    """The return statements of a function, without those of functions inside it."""
+    found: list[ast.Return] = []
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Return):
-            return True
-        if not isinstance(node, FUNCTIONS):
+            found.append(node)
+        elif not isinstance(node, FUNCTIONS):
             waiting.extend(ast.iter_child_nodes(node))
-    return False
+    return found
 
 
 def _always_leaves(block: list[ast.stmt]) -> bool:

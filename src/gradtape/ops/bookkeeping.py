@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import nest
 from ..core.tensor import Tensor
+from ..core.tracing import current_graph
 
 
 def no_op(name: str | None = None) -> None:
@@ -38,5 +39,5 @@ def is_symbolic_tensor(tensor: Any) -> bool:
 
 
 def inside_function() -> bool:
-    """Whether this runs inside `@function`, while it is traced."""
-    return False
+    """Whether `@function` is tracing."""
+    return current_graph() is not None

@@ -152,10 +152,16 @@ def _printed(value: Any, summarize: int) -> str:
         if not isinstance(value, Tensor) and not hasattr(value, "_as_tensor"):
             return str(value)
         array = np.asarray(as_tensor(value))
-        if summarize < 0:
-            return np.array2string(array, threshold=sys.maxsize)
-        return np.array2string(array, threshold=0, edgeitems=summarize)
+        if array.dtype == object and not array.ndim:
+            return _quoted(array[()])
+        limit, ends = (sys.maxsize, None) if summarize < 0 else (0, summarize)
+        written = {"object": _quoted}
+        return np.array2string(array, threshold=limit, edgeitems=ends, formatter=written)
     return str(nest.map_structure(lambda leaf: _Text(_printed(leaf, summarize)), value))
+
+
+def _quoted(text: bytes) -> str:
+    return f'"{text.decode(errors="replace")}"'
 
 
 class _Text(str):

@@ -31,10 +31,11 @@ class _Mean(NamedTuple):
 class Progbar:
     """A progress bar with Keras' arguments.
 
-    >>> bar = Progbar(target=2, verbose=2)
-    >>> bar.update(1, [("loss", 1.0)])
-    >>> bar.add(1, [("loss", 0.5)])  # doctest: +SKIP
-    2/2 - 0s - 3ms/step - loss: 0.5000
+        bar = Progbar(target=100)
+        for step in range(100):
+            bar.update(step + 1, [("loss", train_step())])
+
+        100/100 ━━━━━━━━━━━━━━━━━━━━ 3s - 31ms/step - loss: 0.0123
 
     On a terminal it is one line that changes; in a file or a pipe, a line every few seconds.
     `verbose=2` prints only the last line, `verbose=0` nothing. Metrics are averaged over the steps;

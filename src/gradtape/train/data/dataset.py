@@ -28,7 +28,7 @@ from .stream import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 class Dataset(Stages):
     """A stream of elements: tensors, or tuples and dicts of them.
 
-    >>> pairs = Dataset.from_tensor_slices(([1, 2, 3, 4], [True, False, True, False]))
+    >>> pairs = tf.data.Dataset.from_tensor_slices(([1, 2, 3, 4], [True, False, True, False]))
     >>> for x, y in pairs.map(lambda x, y: (10 * x, y)).batch(2):
     ...     print(x.numpy(), y.numpy())
     [10 20] [ True False]
@@ -45,7 +45,8 @@ class Dataset(Stages):
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of `tensors` (slices along axis 0), equally many in all of them.
 
-        >>> Dataset.from_tensor_slices({"x": [1, 2], "y": [[3, 4], [5, 6]]}).element_spec["y"]
+        >>> rows = tf.data.Dataset.from_tensor_slices({"x": [1, 2], "y": [[3, 4], [5, 6]]})
+        >>> rows.element_spec["y"]
         TensorSpec(shape=(2,), dtype=tf.int32, name=None)
         """
         element = as_element(tensors, "Dataset.from_tensor_slices")

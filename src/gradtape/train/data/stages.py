@@ -269,7 +269,7 @@ class Stages(Stream):
 
         Where elements have several components, each has a dataset of its own.
 
-        >>> series = Dataset.range(5).window(3, shift=1, drop_remainder=True)
+        >>> series = tf.data.Dataset.range(5).window(3, shift=1, drop_remainder=True)
         >>> [w.numpy().tolist() for w in series.flat_map(lambda window: window.batch(3))]
         [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
         """

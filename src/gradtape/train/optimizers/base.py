@@ -26,7 +26,7 @@ from ...tape.variable import Variable
 from .._waiting import attached
 from ..module import snake_case
 from . import rules
-from .rules import Update, run, run_on_rows, update_by
+from .rules import Update, rank_0, run, run_on_rows, update_by
 from .schedules import LearningRateSchedule, deserialize, serialize
 
 _names: Counter[str] = Counter()
@@ -586,7 +586,7 @@ class Optimizer:
             scalars |= {"clip_low": -self.clipvalue, "clip_high": self.clipvalue}
         if current_graph() is not None:
             return scalars
-        return {name: np.asarray(value, dtype) for name, value in scalars.items()}
+        return {name: rank_0(value, dtype) for name, value in scalars.items()}
 
     def scalars(self, learning_rate: Any, step: Any) -> dict[str, Any]:
         """What the rule needs besides arrays, by name; `step` is 1 in the first step.
@@ -746,7 +746,7 @@ def _new_name(title: str) -> str:
 def _scalar(value: Any, like: Any) -> Any:
     """A number in the dtype of an array; a tracer stays one."""
     if current_graph() is None:
-        return np.asarray(value, like.dtype)
+        return rank_0(value, like.dtype)
     return value.astype(like.dtype) if hasattr(value, "astype") else value
 
 

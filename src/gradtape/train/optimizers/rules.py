@@ -139,8 +139,16 @@ def run_on_rows(
 # In place
 
 
-BLOCK = 2**16
+BLOCK = 2**17
 """Bytes of an array that are updated at a time: with those of its slots they fit a core's cache."""
+
+
+def rank_0(value: Any, dtype: Any) -> Any:
+    """An array of one number: as an operand it takes 0.2 µs less than the number itself."""
+    array = np.empty((), dtype)  # np.asarray takes 0.7 µs, this 0.3
+    array[()] = value
+    return array
+
 
 class Call(NamedTuple):
     """One call of a ufunc, on registers: `ufunc(first, second, out)`, or without `second`."""
