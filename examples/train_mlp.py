@@ -1,49 +1,24 @@
-"""Train a small network to tell two spirals apart, with a training loop written out in full.
+"""Tell two spirals apart with a small network and a training loop written out in full.
 
-It says `import tensorflow as tf` and runs on TensorFlow; `gradtape run` runs it on gradtape.
+Every step is plain Python: the tape, the gradients, their norm, the update.
 """
-
-import argparse
-import itertools
-import sys
 
 import numpy as np
 import tensorflow as tf
+from common import MLP, arguments, new_figure
 
-SIZES = [2, 64, 64, 2]
 BATCH = 64
-RATE = 0.05
-MOMENTUM = 0.9
 
 
-def spirals(count, seed=0):
-    """`count` points on each of two interleaved spirals, shuffled, and the spiral of each."""
+def spirals(count, seed):
+    """`count` points on each of two interleaved spirals, and the spiral of each."""
     random = np.random.default_rng(seed)
     turn = np.sqrt(random.uniform(0.02, 1.0, size=(2, count))) * 3 * np.pi
     radius = turn / (3 * np.pi)
     angle = turn + np.array([[0.0], [np.pi]])
     points = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1).reshape(-1, 2)
     points += random.normal(0, 0.015, size=points.shape)
-    labels = np.repeat([0, 1], count)
-    order = random.permutation(len(labels))
-    return points[order].astype(np.float32), labels[order].astype(np.int32)
-
-
-def make_network():
-    """The weights and offsets of all layers, in order: w, b, w, b ..."""
-    variables = []
-    for fan_in, fan_out in itertools.pairwise(SIZES):
-        scale = (2.0 / fan_in) ** 0.5
-        variables.append(tf.Variable(scale * tf.random.normal([fan_in, fan_out])))
-        variables.append(tf.Variable(tf.constant(0.0, shape=[fan_out])))
-    return variables
-
-
-def network(variables, x):
-    w1, b1, w2, b2, w3, b3 = variables
-    hidden = tf.tanh(tf.matmul(x, w1) + b1)
-    hidden = tf.nn.relu(tf.matmul(hidden, w2) + b2)
-    return tf.matmul(hidden, w3) + b3
+    return points.astype(np.float32), np.repeat(np.int32([0, 1]), count)
 
 
 def mean_loss(logits, labels):
@@ -51,58 +26,55 @@ def mean_loss(logits, labels):
     return tf.reduce_mean(losses)
 
 
-def accuracy_of(logits, labels):
-    found = tf.cast(tf.argmax(logits, axis=-1), tf.int32)
-    return tf.reduce_mean(tf.cast(tf.equal(found, labels), tf.float32))
-
-
-def train_step(variables, velocities, x, labels):
-    """One step of gradient descent with momentum; the norm of the gradient before it."""
+def train_step(network, optimizer, x, labels):
+    """One step of gradient descent; the norm of the gradient."""
     with tf.GradientTape() as tape:
-        loss = mean_loss(network(variables, x), labels)
-    gradients = tape.gradient(loss, variables)
-    for variable, velocity, gradient in zip(variables, velocities, gradients, strict=True):
-        velocity.assign_sub((1.0 - MOMENTUM) * velocity - gradient)
-        variable.assign_sub(RATE * velocity)
+        loss = mean_loss(network(x), labels)
+    gradients = tape.gradient(loss, network.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, network.trainable_variables, strict=True))
     return float(tf.linalg.global_norm(gradients))
 
 
-def show(epoch, epochs, text):
-    """A bar that moves on a terminal; elsewhere, a line for every tenth of the way."""
-    if sys.stdout.isatty():
-        done = 24 * epoch // epochs
-        print(f"\r[{'#' * done}{'.' * (24 - done)}] {text}", end="", flush=True)
-        if epoch == epochs:
-            print()
-    elif 10 * epoch // epochs > 10 * (epoch - 1) // epochs:
-        print(f"[{100 * epoch // epochs:3d} %] {text}", flush=True)
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=60)
-    epochs = parser.parse_args().epochs
+    options = arguments(__doc__, epochs=60)
+    points, labels = spirals(500, options.seed)
+    batches = tf.data.Dataset.from_tensor_slices((points, labels)).shuffle(1000).batch(BATCH)
 
-    tf.random.set_seed(0)
-    points, classes = spirals(500)
-    x, labels = tf.constant(points), tf.constant(classes)
-    variables = make_network()
-    velocities = [tf.Variable(0.0 * variable) for variable in variables]
+    network = MLP([2, 64, 64, 2])
+    optimizer = tf.keras.optimizers.SGD(learning_rate=0.05, momentum=0.9)
 
-    for epoch in range(1, epochs + 1):
-        norms = [
-            train_step(variables, velocities, x[i : i + BATCH], labels[i : i + BATCH])
-            for i in range(0, len(points), BATCH)
-        ]
-        logits = network(variables, x)
-        loss, accuracy = float(mean_loss(logits, labels)), float(accuracy_of(logits, labels))
-        show(
-            epoch,
-            epochs,
-            f"epoch {epoch:{len(str(epochs))}d}  loss {loss:.4f}  accuracy {accuracy:.3f}"
-            f"  gradient norm {sum(norms) / len(norms):.3f} (max {max(norms):.3f})",
-        )
-    print(f"final loss {loss:.4f}, accuracy {accuracy:.3f}")
+    losses = []
+    metrics = ["loss", "accuracy", "gradient norm"]
+    bar = tf.keras.utils.Progbar(options.epochs, stateful_metrics=metrics, unit_name="epoch")
+    for epoch in range(options.epochs):
+        norms = [train_step(network, optimizer, x, y) for x, y in batches]
+        logits = network(points)
+        losses.append(float(mean_loss(logits, labels)))
+        accuracy = np.mean(np.argmax(logits, axis=1) == labels)
+        bar.update(epoch + 1, zip(metrics, [losses[-1], accuracy, np.mean(norms)], strict=True))
+
+    if options.figure:
+        draw(options.figure, network, points, labels, losses)
+    print(f"result: loss={losses[-1]:.4f} accuracy={accuracy:.3f}")
+
+
+def draw(where, network, points, labels, losses):
+    """What the network says of every place of the plane, and the loss."""
+    figure = new_figure(9, 4.2)
+    plane, curve = figure.subplots(1, 2)
+
+    side = np.linspace(-1.2, 1.2, 200, dtype=np.float32)
+    x, y = np.meshgrid(side, side)
+    logits = network(np.stack([x.ravel(), y.ravel()], axis=1))
+    probability = tf.nn.softmax(logits).numpy()[:, 1].reshape(x.shape)
+    plane.contourf(x, y, probability, np.linspace(0, 1, 11), cmap="RdBu_r", alpha=0.6)
+    for spiral, color in enumerate(["tab:blue", "tab:red"]):
+        plane.plot(*points[labels == spiral].T, ".", color=color, markersize=3)
+    plane.set(title="The points, and what the network says", aspect="equal", xticks=[], yticks=[])
+
+    curve.semilogy(range(1, len(losses) + 1), losses)
+    curve.set(title="Loss", xlabel="epoch", ylabel="cross-entropy")
+    figure.savefig(where)
 
 
 if __name__ == "__main__":

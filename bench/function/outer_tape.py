@@ -19,12 +19,16 @@ question = Question(
         "program, jax.jit of value_and_grad. No optimizer."
     ),
     cases=CASES,
-    targets=tuple(Target(case, "tensorflow", 1.0) for case in CASES),
+    targets=tuple(
+        Target(case, "tensorflow", 1.0) for case in CASES if CASES[case]["model"] != "lstm"
+    ),
 )
 
 
 @question.program("gradtape", "tensorflow")
-def outer_tape(tf: Any, **case: Any) -> Step:
+def outer_tape(tf: Any, **case: Any) -> Step | None:
+    if tf.__name__ == "tensorflow" and case["model"] == "lstm":
+        return None  # "Support for TensorList crossing the XLA/TF boundary is not implemented"
     model = make(**case)
     parameters = {name: tf.Variable(array) for name, array in model.parameters.items()}
     trained = list(parameters.values())

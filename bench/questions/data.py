@@ -50,7 +50,7 @@ def pass_over(epoch: Callable[[], Iterator[Any]]) -> Step:
     return step
 
 
-@question.program("gradtape", "tensorflow")
+@question.program("gradtape")  # TensorFlow takes 50 times as long: not worth the wait
 def data_tape(tf: Any, rows: int, size: int) -> Step:
     dataset = tf.data.Dataset.from_tensor_slices(make_data(rows)).shuffle(rows).batch(size)
     return pass_over(lambda: iter(dataset))

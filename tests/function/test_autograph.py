@@ -625,6 +625,48 @@ def test_list_in_a_python_loop(tf):
     assert f(tf.constant(2.0)).numpy().tolist() == [0.0, 2.0, 4.0]
 
 
+def test_tensor_array_in_a_loop(tf):
+    @tf.function
+    def f(x):
+        squares = tf.TensorArray(tf.float32, size=4)
+        for i in tf.range(4):
+            squares = squares.write(i, x[i] * x[i])
+        return squares.stack()
+
+    x = np.array([1.0, 2.0, 3.0, 4.0], np.float32)
+    assert f(tf.constant(x)).numpy().tolist() == [1.0, 4.0, 9.0, 16.0]
+    _, slope = gradient(tf, lambda x: tf.reduce_sum(f(x)), x)
+    assert slope.tolist() == [2.0, 4.0, 6.0, 8.0]
+
+
+def test_tensor_array_written_in_a_branch(tf):
+    @tf.function
+    def f(x):
+        kept = tf.TensorArray(tf.float32, size=4, element_shape=[])
+        count = 0
+        for value in x:
+            if value > 0.0:
+                kept = kept.write(count, value)
+                count += 1
+        return kept.stack(), count
+
+    stacked, count = f(tf.constant([1.0, -2.0, 3.0, -4.0]))
+    assert (stacked.numpy().tolist(), count.numpy()) == ([1.0, 3.0, 0.0, 0.0], 2)
+
+
+def test_tensor_array_in_a_loop_with_a_break(tf):
+    @tf.function
+    def f(x):
+        kept = tf.TensorArray(tf.float32, size=3)
+        for i in tf.range(3):
+            kept = kept.write(i, x[i] * 2.0)
+            if x[i] > 1.5:
+                break
+        return kept.stack()
+
+    assert f(tf.constant([1.0, 2.0, 3.0])).numpy().tolist() == [2.0, 4.0, 0.0]
+
+
 # Functions that are called
 
 

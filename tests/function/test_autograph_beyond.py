@@ -506,3 +506,34 @@ def test_threads(tf):
     for thread in threads:
         thread.join()
     assert sorted(results) == [0.0, 2.0, 2.0, 4.0, 4.0, 6.0, 6.0, 8.0]
+
+
+def test_variable_of_a_branch_that_does_not_return(tf):
+    @tf.function
+    def f(x):
+        try:
+            if x > 0.0:
+                return x * 2.0
+            y = x * 3.0
+        finally:
+            pass
+        return y
+
+    assert gradient(tf, f, 1.0) == (2.0, 2.0)
+    assert gradient(tf, f, -1.0) == (-3.0, 3.0)
+
+
+def test_number_that_a_loop_makes_a_tensor_of_is_named(tf):
+    @tf.function
+    def f(x):
+        total = 0
+        for value in x:
+            total = total + value
+        return total
+
+    with pytest.raises(TypeError) as caught:
+        f(tf.constant([1.0, 2.0]))
+    assert (
+        "`total` is a tensor of int32, because it begins as the number 0"
+        in caught.value.__notes__[0]
+    )

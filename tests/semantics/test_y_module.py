@@ -191,7 +191,9 @@ def test_a_module_prints_as_a_tree(tf):
             self.tied = {"w": self.layers[0].w}
             self.step = tf.Variable(0, trainable=False)
 
-    assert str(Network()) == """\
+    assert (
+        str(Network())
+        == """\
 network: Network                                           203,531
 ├── layers[0]: Dense                                       200,960
 │   ├── b             (256,)         float32                   256
@@ -202,7 +204,8 @@ network: Network                                           203,531
 ├── step              ()             int32, not trainable        1
 └── tied['w']         (shown above)
 total                                814.1 kB              203,531"""
-    assert repr(tf.Module("empty")) == "empty: Module             0\ntotal             0 bytes  0"
+    )
+    assert repr(tf.Module("a")) == "a: Module             0\ntotal        0 bytes  0"
 
 
 @pytest.mark.gradtape_only

@@ -131,7 +131,7 @@ def make(tf, kind, options, special):
     return optimizer
 
 
-def trajectory(tf, kind, options, special):
+def trajectory(tf, kind, options, special, compiled=False):
     """The variables after the steps SEEN, in rows, and the state at the end.
 
     The gradients are those of a sum of squares, with noise, so that what is rounded differently
@@ -145,30 +145,33 @@ def trajectory(tf, kind, options, special):
     nonnegative = (lambda w: tf.maximum(w, 0.0)) if "constraint" in special else None
     variables = [
         tf.Variable(random.normal(size=shape).astype(dtype), name=name, constraint=nonnegative)
-        for shape, name in zip(shapes, ["first", "second"])
+        for shape, name in zip(shapes, ["first", "second"], strict=True)
     ]
     optimizer = make(tf, kind, options, special)
+
+    def apply(first, second, rows):
+        if "rows" in special:
+            first = tf.IndexedSlices(tf.gather(first, rows), rows, tf.constant([4, 3]))
+        optimizer.apply_gradients(zip([first, second], variables, strict=True))
+
+    if compiled:
+        apply = tf.function(apply)
     seen = []
     for step in range(1, STEPS + 1):
         if step in special.get("rate_at", {}):
             optimizer.learning_rate = special["rate_at"][step]
+        scale = optimizer.scale_loss(tf.constant(1, dtype)).numpy()
         grads = []
-        for variable, goal, k in zip(variables, goals, stiffness):
-            noise = 0.3 * random.normal(size=goal.shape)
-            g = (k * (variable.numpy() - goal) + noise).astype(dtype)
-            grads.append(g * optimizer.scale_loss(tf.constant(1, dtype)).numpy())
-        rows = random.permutation(4)[:2]
+        for variable, goal, k in zip(variables, goals, stiffness, strict=True):
+            g = k * (variable.numpy() - goal) + 0.3 * random.normal(size=goal.shape)
+            grads.append(g.astype(dtype) * scale)
         if "dynamic" in special and step in (4, 5, 60):
             grads[0][1, 1] = np.inf if step == 4 else np.nan
-        grads = [tf.constant(g) for g in grads]
-        if "rows" in special:
-            values = tf.gather(grads[0], rows)
-            grads[0] = tf.IndexedSlices(values, tf.constant(rows), tf.constant([4, 3]))
-        if step in special.get("missing", ()):
-            grads[1] = None
+        first, second = map(tf.constant, grads)
+        missing = step in special.get("missing", ())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            optimizer.apply_gradients(zip(grads, variables))
+            apply(first, None if missing else second, tf.constant(random.permutation(4)[:2]))
         if "finalize" in special and step == STEPS:
             optimizer.finalize_variable_values(variables)
         if step in SEEN:

@@ -402,6 +402,14 @@ def test_batch(Dataset):
     assert values(Dataset.range(4).batch(2).batch(2)) == [[[0, 1], [2, 3]]]
 
 
+def test_batch_of_what_a_function_returned(tf, Dataset):
+    dataset = Dataset.from_tensor_slices((["a", "b"], [[1, 2], [3, 4]])).map(lambda *pair: pair)
+    assert values(dataset.batch(2)) == [([b"a", b"b"], [[1, 2], [3, 4]])]
+    half = dataset.map(lambda s, x: tf.cast(x, tf.bfloat16)).batch(2)
+    assert next(iter(half)).dtype == tf.bfloat16
+    assert values(half) == [[[1.0, 2.0], [3.0, 4.0]]]
+
+
 def test_spec_of_a_batch(Dataset):
     dataset = Dataset.from_tensor_slices(np.zeros((4, 3)))
     assert tuple(dataset.batch(2).element_spec.shape) == (None, 3)

@@ -381,17 +381,15 @@ def _rerun(op: Op, inputs: Any, params: dict[str, Any], error: Exception) -> Any
     arrives here as an exception where the user has turned warnings into errors.
     """
     arrays = [x._array for x in inputs]
-    kind = type(arrays[0])
-    engine = common_engine(arrays)
+    kind, engine = type(arrays[0]), common_engine(arrays)
+    ran_there = kind in op.kernels and engine is engine_of(kind)
     if kind not in op.kernels:
         op.kernels[kind] = op.on(engine_of(kind))
-    elif isinstance(error, RuntimeWarning):
+    try:
+        if ran_there and not isinstance(error, RuntimeWarning):
+            raise error
         with np.errstate(all="ignore"):
             return op.on(engine)(*arrays, **params)
-    elif engine is engine_of(kind):
-        op.explain(inputs, params, error)
-        raise error
-    try:
-        return op.on(engine)(*arrays, **params)
-    except Exception as again:
-        return _rerun(op, inputs, params, again)
+    except Exception as reason:
+        op.explain(inputs, params, reason)
+        raise

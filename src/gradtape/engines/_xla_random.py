@@ -92,7 +92,9 @@ class KeyedGenerator:
         if high is None:
             low, high = 0, low
         if isinstance(low, Tracer) or isinstance(high, Tracer):
-            return jax.random.randint(self._next_key(), _shape(size), low, high, dtype)
+            # From 8 bits, numbers of an odd range would not be equally likely.
+            wide = np.int32 if np.dtype(dtype).itemsize < 4 else dtype
+            return jax.random.randint(self._next_key(), _shape(size), low, high, wide).astype(dtype)
         span = high - low + endpoint
         width = np.dtype(np.uint32 if span <= 2**32 else np.uint64)
         if span & (span - 1):

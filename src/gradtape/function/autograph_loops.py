@@ -19,18 +19,20 @@ from ..core.tensor import Tensor
 from ..core.tracing import current_graph
 from ..ops.logic import logical_and
 from ..tape.control import Stacked, forms
+from ..tape.tensor_array import TensorArray
 from ..tape.variable import Variable
 from .autograph_iterated import Elements, TensorRange, extended
 from .autograph_operators import (
     Undefined,
     UndefinedReturnValue,
     as_bool,
+    as_part,
     described,
     if_stmt,
     is_absent,
     is_number,
     list_hint,
-    own_lists,
+    own_copies,
     probed,
     put_back,
     same,
@@ -164,7 +166,7 @@ def _tried(state: State, body: Callable[[], None]) -> Any:
     before = state.get()
 
     def run() -> Any:
-        state.set(own_lists(before))
+        state.set(own_copies(before))
         body()
         return state.get()
 
@@ -201,7 +203,7 @@ class _Loop:
         self.before = tuple(state.get())
         self.start = self._start(body, begin)
         leaves = [leaf for value in self.start for leaf in nest.flatten(value)]
-        self.carried = [as_tensor(leaf) for leaf in leaves if _is_carried(leaf)]
+        self.carried = [as_part(leaf) for leaf in leaves if _is_carried(leaf)]
         self.unchanged: list[bool] = []  # of what is carried
         self.in_place: list[bool] = []  # of lists
         self.collected: list[tuple[int, int]] = []  # variables, and how many each round appends
@@ -222,7 +224,7 @@ class _Loop:
         for i, (value, later) in enumerate(zip(self.before, after, strict=True)):
             if not is_absent(value):
                 start[i] = _values_of_replaced(value, later)
-            elif not is_absent(later) and all(map(is_number, nest.flatten(later))):
+            elif not is_absent(later) and all(map(_has_zeros, nest.flatten(later))):
                 start[i] = zeros_like_value(later)
                 if type(value) is Undefined:
                     filled.append(self.state.names[i])
@@ -279,7 +281,7 @@ class _Loop:
             ) from None
         for first, x, y in zip(*map(nest.flatten, (start, now, later)), strict=True):
             if _is_carried(first):
-                self.unchanged.append(x is y)
+                self.unchanged.append(x is y and not isinstance(x, TensorArray))
                 yield _fitting(what, first, x, y)
             elif not same(first, y):
                 raise TypeError(
@@ -295,7 +297,7 @@ class _Loop:
 
         def step(carried: list[Tensor], element: Any) -> tuple[list[Tensor], list[Any]]:
             given = self._enter(carried)
-            copies = own_lists(given)
+            copies = own_copies(given)
             body(element)
             return self._leave(given, copies)
 
@@ -315,7 +317,7 @@ class _Loop:
 
         def step(number: Tensor, *carried: Tensor) -> list[Tensor]:
             given = self._enter(list(carried))
-            copies = own_lists(given)
+            copies = own_copies(given)
             body(number)
             later, collected = self._leave(given, copies)
             if collected:
@@ -331,10 +333,22 @@ class _Loop:
     def _run(self, run: Callable[[], tuple[Any, Any]]) -> None:
         try:
             finals, results = run()
-        except BaseException:
+        except BaseException as error:
             self.state.set(self.before)
+            if isinstance(error, DTypeError):
+                self._add_note(error)
             raise
         self.state.set(self._end(list(finals), results))
+
+    def _add_note(self, error: Exception) -> None:
+        """Say which numbers the loop has made tensors of: their dtypes may not be those wanted."""
+        for name, value in zip(self.state.names, self.start, strict=True):
+            if type(value) in (int, float):
+                error.add_note(
+                    f"In the loop, `{name}` is a tensor of {as_tensor(value).dtype.name}, because "
+                    f"it begins as the number {value!r}. If that is the fault, begin with a tensor "
+                    "of the dtype that it has later."
+                )
 
     # After it
 
@@ -358,6 +372,10 @@ def _is_carried(leaf: Any) -> bool:
     return is_number(leaf) and not isinstance(leaf, Variable)
 
 
+def _has_zeros(leaf: Any) -> bool:
+    return is_number(leaf) and not isinstance(leaf, TensorArray)
+
+
 def _holds_variable(value: Any) -> bool:
     return any(isinstance(leaf, Variable) for leaf in nest.flatten(value))
 
@@ -373,8 +391,10 @@ def _values_of_replaced(value: Any, later: Any) -> Any:
     return nest.map_structure(read, value)
 
 
-def _fitting(what: str, first: Any, before: Tensor, value: Any) -> Tensor:
+def _fitting(what: str, first: Any, before: Any, value: Any) -> Any:
     """The tensor that a round hands on to the next, if it is what the first was given."""
+    if isinstance(before, TensorArray) and isinstance(value, TensorArray):
+        return value
     known = isinstance(value, (Tensor, Variable, np.ndarray, np.generic))
     if not is_number(value):
         raise TypeError(

@@ -8,6 +8,7 @@ them by a pair of functions, `get_state` and `set_state`, and `names`.
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Callable
 from types import CodeType
@@ -24,6 +25,7 @@ from ..ops.creation import cast
 from ..ops.logic import logical_and, logical_not, logical_or, not_equal
 from ..ops.shape import reshape
 from ..tape.control import forms
+from ..tape.tensor_array import TensorArray
 from ..tape.variable import Variable
 
 # Values
@@ -117,16 +119,22 @@ def user_line() -> str:
 
 def is_number(leaf: Any) -> bool:
     """Whether a value can be part of a program: a tensor, or what a tensor can be made of."""
-    return isinstance(
-        leaf, (Tensor, Variable, bool, int, float, complex, np.ndarray, np.generic)
-    ) and not (isinstance(leaf, np.ndarray) and leaf.dtype == object)
+    if isinstance(leaf, np.ndarray):
+        return leaf.dtype != object
+    kinds = (Tensor, Variable, TensorArray, bool, int, float, complex, np.generic)
+    return isinstance(leaf, kinds)
+
+
+def as_part(leaf: Any) -> Any:
+    """A value as a part of a program: a tensor, or a TensorArray."""
+    return leaf if isinstance(leaf, TensorArray) else as_tensor(leaf)
 
 
 def same(a: Any, b: Any) -> bool:
     """Whether two values are known to be the same, without asking the program."""
     if a is b:
         return True
-    if isinstance(a, (Tensor, Variable, np.ndarray)) or type(a) is not type(b):
+    if isinstance(a, (Tensor, Variable, TensorArray, np.ndarray)) or type(a) is not type(b):
         return False
     try:
         return bool(a == b) and repr(a) == repr(b)
@@ -138,7 +146,7 @@ def zeros_like_value(value: Any) -> Any:
     """Zeros of the shapes and dtypes of the tensors in `value`."""
 
     def zero(leaf: Any) -> Any:
-        if not is_number(leaf):
+        if not is_number(leaf) or isinstance(leaf, TensorArray):
             return leaf
         array = as_tensor(leaf)._array
         return Tensor(np.zeros(array.shape, array.dtype))
@@ -221,7 +229,7 @@ def if_stmt(
 
     def block(run: Callable[[], Any]) -> Callable[[], Any]:
         def branch() -> Any:
-            given = own_lists(start)
+            given = own_copies(start)
             set_state(given)
             run()
             values = get_state()[:nouts]
@@ -248,9 +256,18 @@ def if_exp(cond: Any, if_true: Callable[[], Any], if_false: Callable[[], Any], t
     return _chosen(truth(tensor), lambda: (if_true(),), lambda: (if_false(),), (name,))[0]
 
 
-def own_lists(values: Any) -> tuple[Any, ...]:
-    """The values of variables with a copy of each list, for a block to append to."""
-    return tuple(list(value) if isinstance(value, list) else value for value in values)
+def own_copies(values: Any) -> tuple[Any, ...]:
+    """The values of variables with copies of lists and TensorArrays, for a block to write to."""
+    return tuple(map(_own_copy, values))
+
+
+def _own_copy(value: Any) -> Any:
+    if isinstance(value, list):
+        return list(value)
+    if isinstance(value, TensorArray):
+        value = copy.copy(value)
+        value._elements = list(value._elements)
+    return value
 
 
 def put_back(variable: Any, value: Any, in_place: bool) -> Any:
@@ -268,18 +285,16 @@ def _chosen(
     """The values that the named variables have after one of two blocks."""
     ends: list[Any] = []  # the values after `body`, then those after `orelse`
 
-    def first() -> list[Tensor]:
+    def first() -> list[Any]:
         values = body()
-        if any(type(value) is UndefinedReturnValue for value in values):
-            # The tensors that the other block returns are found by trying it.
-            others = probed(orelse)
-            values = [_returned(a, b) for a, b in zip(values, others, strict=True)]
+        if _lacking(names, values):
+            # The tensors that the other block gives are found by trying it.
+            values = _filled(names, values, probed(orelse))
         ends.append(values)
         return _numbers(values)
 
-    def second() -> list[Tensor]:
-        values = orelse()
-        values = [_returned(b, a) for a, b in zip(ends[0], values, strict=True)]
+    def second() -> list[Any]:
+        values = _filled(names, orelse(), ends[0])
         ends.append(values)
         for name, a, b in zip(names, *ends, strict=True):
             _check_branches(name, a, b)
@@ -297,18 +312,35 @@ def _chosen(
     ]
 
 
-def _returned(value: Any, other: Any) -> Any:
-    """What a block returns; if it does not, but the other does, anything that looks like it."""
-    return (
-        zeros_like_value(other)
-        if type(value) is UndefinedReturnValue and not is_absent(other)
-        else value
+def _lacking(names: tuple[str, ...], values: Any) -> list[int]:
+    """The variables to which a block gives no value, and need not.
+
+    What a function returns is asked for only where it has returned; and where it has, no other
+    variable is asked for any more.
+    """
+    has_returned = any(
+        name.startswith("do_return") and value is True
+        for name, value in zip(names, values, strict=True)
     )
+    return [
+        i
+        for i, value in enumerate(values)
+        if type(value) is UndefinedReturnValue or (has_returned and is_absent(value))
+    ]
 
 
-def _numbers(values: Any) -> list[Tensor]:
+def _filled(names: tuple[str, ...], values: Any, others: Any) -> list[Any]:
+    """The values after a block; for those lacking, anything that looks like the other block's."""
+    result = list(values)
+    for i in _lacking(names, values):
+        if not is_absent(others[i]):
+            result[i] = zeros_like_value(others[i])
+    return result
+
+
+def _numbers(values: Any) -> list[Any]:
     present = [leaf for value in values if not is_absent(value) for leaf in nest.flatten(value)]
-    return [as_tensor(leaf) for leaf in present if is_number(leaf)]
+    return [as_part(leaf) for leaf in present if is_number(leaf)]
 
 
 def _check_branches(name: str, a: Any, b: Any) -> None:
@@ -348,6 +380,8 @@ def _check_leaves(what: str, x: Any, y: Any) -> None:
             f"{user_line()}: {what} is {x!r:.80} in the main branch and {y!r:.80} in the else branch. "
             "Where the condition is a tensor, only tensors and numbers can depend on it."
         )
+    if isinstance(x, TensorArray) and isinstance(y, TensorArray):
+        return
     x, y = as_tensor(x), as_tensor(y)
     if x.dtype != y.dtype:
         raise DTypeError(

@@ -54,8 +54,7 @@ def _shown(value: Any, summarize: int) -> str:
     """The first elements of `value`, as many as `summarize` says; a negative number says all."""
     if isinstance(value, (str, bytes)):
         return value if isinstance(value, str) else value.decode()
-    flat = np.asarray(value if isinstance(value, np.ndarray) else to_tensor(value, "Assert"))
-    flat = flat.reshape(-1)
+    flat = np.asarray(to_tensor(value, "Assert")).reshape(-1)
     count = len(flat) if summarize < 0 else summarize
     return ", ".join(map(str, flat[:count])) + (", ..." if len(flat) > count else "")
 

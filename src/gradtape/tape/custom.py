@@ -50,6 +50,10 @@ class _CustomGradient:
         self._f = f
         update_wrapper(self, f)
 
+    def remade(self, change: Callable[[Any], Any]) -> _CustomGradient:
+        """The same of another function: AutoGraph converts what is inside."""
+        return _CustomGradient(change(self._f))
+
     def __get__(self, instance: Any, owner: Any = None) -> _CustomGradient:
         return self if instance is None else _CustomGradient(self._f.__get__(instance, owner))
 
@@ -134,6 +138,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
         return _recorded(f"recompute_grad of {_name(f)}", flat_args + variables, result, rule)
 
+    wrapped.remade = lambda change: recompute_grad(change(f))  # type: ignore[attr-defined]
     return wrapped
 
 

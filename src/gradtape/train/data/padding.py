@@ -29,7 +29,7 @@ def padded(block: list[Any], shapes: Any, values: Any) -> Any:
         _padding_values(first, values),
         strict=True,
     )
-    return nest.pack(first, iter([_padded_column(*column) for column in columns]))
+    return nest.pack(first, (_padded_column(*column) for column in columns))
 
 
 def _padded_column(tensors: Any, wanted: TensorShape, value: Any) -> Tensor:
@@ -48,16 +48,17 @@ def _padded_column(tensors: Any, wanted: TensorShape, value: Any) -> Tensor:
             f"{_OP}: an element of this batch has size {tuple(longest)}, which is more than "
             f"padded_shapes={wanted} allows. Use None for a dimension to fit the longest element."
         )
-    batch = np.full([len(arrays), *shape], _default(arrays[0]), arrays[0].dtype)
-    if value is not None:
-        batch[...] = as_tensor(value, arrays[0].dtype, _OP)._array
+    dtype = arrays[0].dtype
+    batch = np.full([len(arrays), *shape], _filling(value, dtype), dtype)
     for row, array in enumerate(arrays):
         batch[(row, *map(slice, array.shape))] = array
     return Tensor(batch)
 
 
-def _default(array: Any) -> Any:
-    return b"" if array.dtype == object else 0
+def _filling(value: Any, dtype: np.dtype[Any]) -> Any:
+    if value is None:
+        return b"" if dtype.hasobject else 0
+    return as_tensor(value, dtype, _OP)._array
 
 
 def padded_shapes(element: Any, shapes: Any) -> list[TensorShape]:

@@ -83,7 +83,9 @@ class Stream:
         at_hand: bool = False,
     ) -> Self:
         """Elements that are made one by one."""
-        return cls(lambda: ([e] for e in elements()), Elements(), spec, cardinality, at_hand)
+        stream = cls(lambda: ([e] for e in elements()), Elements(), spec, cardinality, at_hand)
+        stream._elements = elements  # the same, without the detour by blocks: 0.3 µs for each
+        return stream
 
     def _ordered(self, blocks: Callable[[], Blocks], cardinality: int) -> Self:
         """The same entries in another order, or some of them."""
@@ -127,12 +129,13 @@ class Stream:
 
     def _spec_of_results(self, fn: Callable[[Any], Any]) -> Any:
         """The spec of `fn(element)` for the elements of this dataset."""
-        try:
-            return spec_of_results(fn, self.element_spec)
-        except Exception:
-            for element in self:
-                return spec_of(fn(element))
-            raise  # there is no element to try
+        with _unheard():
+            try:
+                return spec_of_results(fn, self.element_spec)
+            except Exception:
+                for element in self:
+                    return spec_of(fn(element))
+                raise  # there is no element to try
 
     def cardinality(self, name: str | None = None) -> Tensor:
         """The number of elements, or tf.data.INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from ...core.convert import as_tensor
+from ...core.dtypes import float32, float64
 from ...core.tensor import Tensor
 from ...tape.variable import Variable
 from .base import Optimizer, Options
@@ -163,7 +164,8 @@ class Nadam(Optimizer):
         if self.built:
             return
         super().build(variables)
-        dtype = variables[0].dtype if variables else None
+        wide = variables and variables[0].dtype.size > 4
+        dtype = float64 if wide else float32
         self._product = self.add_variable((), "ones", dtype, name="momentum_product")
 
     def _momentum_at(self, step: Any) -> Any:

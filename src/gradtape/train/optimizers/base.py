@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Self, TypedDict
+from typing import Any, Self, TypedDict
 
 import numpy as np
 
 from ...core.convert import as_tensor
-from ...core.cotangent import IndexedSlices, dense
-from ...core.dtypes import INEXACT, as_dtype, float32, int64
+from ...core.cotangent import IndexedSlices
+from ...core.dtypes import float32, int64
 from ...core.engine import common_engine
-from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.tensor import Tensor
 from ...core.tracing import current_graph
 from ...ops.arithmetic import floordiv
 from ...ops.creation import cast, ones_like, zeros_like
 from ...tape.control import cond
 from ...tape.gradient_tape import GradientTape
-from ...tape.scopes import name_scope
 from ...tape.variable import Variable
 from .._waiting import attached
-from ..module import snake_case
 from . import rules
+from .gradients import Rows, clip_scale, fitting, sum_of_squares
 from .rules import Update, rank_0, run, run_on_rows, update_by
 from .schedules import LearningRateSchedule, deserialize, serialize
-
-_names: Counter[str] = Counter()
+from .state import State
 
 
 class Options(TypedDict, total=False):
@@ -47,19 +43,14 @@ class Options(TypedDict, total=False):
     name: str | None
 
 
-class Rows(NamedTuple):
-    """A gradient that is zero outside of some rows, each of which is named once."""
-
-    indices: Any
-    values: Any
-
-
-class Optimizer:
+class Optimizer(State):
     """Base of the optimizers: changes variables by their gradients, and remembers what it needs.
 
     >>> w = tf.Variable([1.0, 2.0])
     >>> optimizer = tf.optimizers.SGD(learning_rate=0.5)
-    >>> optimizer.apply_gradients([(tf.constant([1.0, 1.0]), w)])
+    >>> with tf.GradientTape() as tape:
+    ...     loss = tf.reduce_sum(w)
+    >>> steps = optimizer.apply_gradients(zip(tape.gradient(loss, [w]), [w]))
     >>> w.numpy()
     array([0.5, 1.5], dtype=float32)
 
@@ -95,6 +86,7 @@ class Optimizer:
         gradient_accumulation_steps: int | None = None,
         name: str | None = None,
     ) -> None:
+        super().__init__(name)
         clips = {
             "clipnorm": clipnorm,
             "clipvalue": clipvalue,
@@ -114,7 +106,6 @@ class Optimizer:
                 )
             if ema_overwrite_frequency is not None:
                 self._check_count("ema_overwrite_frequency", ema_overwrite_frequency, 1)
-        self.name = name or _new_name(self._title)
         self.weight_decay = weight_decay
         self.clipnorm = clipnorm
         self.clipvalue = clipvalue
@@ -124,15 +115,14 @@ class Optimizer:
         self.ema_overwrite_frequency = ema_overwrite_frequency
         self.loss_scale_factor = loss_scale_factor
         self.gradient_accumulation_steps = gradient_accumulation_steps
-        self.built = False
-        self._variables: list[Variable] = []
         self._trainable_variables: list[Variable] = []
         self._index: dict[int, int] = {}  # by id of the variable
         self._updated: list[list[Variable]] = []  # each variable and its slots
-        self._changes: list[Update] = []  # how they are updated
+        self._changes: list[Update] = []  # how these are updated
+        self._planned: Any = None  # for which options
         self._averages: list[Variable] = []
         self._accumulators: list[Variable] = []
-        self._undecayed: set[int] = set()
+        self._undecayed: list[Variable] = []
         self._undecayed_names: re.Pattern[str] | None = None
         self._iterations = self.add_variable((), dtype=int64, name="iteration")
         self._learning_rate = learning_rate
@@ -140,10 +130,6 @@ class Optimizer:
             self._learning_rate = self.add_variable(
                 (), lambda *_: self._rate(learning_rate), name="learning_rate"
             )
-
-    @property
-    def _title(self) -> str:
-        return type(self).__name__
 
     def _check_count(self, name: str, value: Any, least: int) -> None:
         if not isinstance(value, int) or value < least:
@@ -195,11 +181,6 @@ class Optimizer:
 
     # State
 
-    @property
-    def variables(self) -> list[Variable]:
-        """The state: the count of steps, the learning rate, and what the slots hold."""
-        return list(self._variables)
-
     def slot_groups(self) -> list[dict[str, float]]:
         """What is remembered about each variable: names and initial values.
 
@@ -225,97 +206,43 @@ class Optimizer:
         if self.gradient_accumulation_steps:
             self._accumulators = self.add_optimizer_variables(variables, "gradient_accumulator")
         self._updated = [[variable] for variable in variables]
-        names: list[str] = []
         for group in self.slot_groups():
-            names += group
             for variable, slots in zip(variables, self._updated, strict=True):
                 slots += [
                     self.add_variable_from_reference(variable, name, initial)
                     for name, initial in group.items()
                 ]
-        self._changes = [
-            update_by(self.rule, self._preparations(variable), tuple(names))
-            for variable in variables
-        ]
         self.built = True
         attached(self)
 
-    def _preparations(self, variable: Variable) -> tuple[rules.Preparation, ...]:
-        steps: list[rules.Preparation] = []
-        if self._scales:
-            steps.append(rules.scaled)
-        if self.clipvalue:
-            steps.append(rules.clipped)
-        if self._use_weight_decay(variable):
-            steps.append(rules.decayed)
-        return tuple(steps)
-
     @property
-    def _scales(self) -> bool:
-        """Whether gradients are multiplied by a factor before they are used."""
-        return bool(
-            self.clipnorm
-            or self.global_clipnorm
-            or self.loss_scale_factor is not None
-            or self.gradient_accumulation_steps
+    def _slots(self) -> tuple[str, ...]:
+        return tuple(name for group in self.slot_groups() for name in group)
+
+    def _plan(self) -> None:
+        """Decide how each variable is updated, if the options are not those of the last step."""
+        options = (
+            bool(
+                self.clipnorm
+                or self.global_clipnorm
+                or self.loss_scale_factor is not None
+                or self.gradient_accumulation_steps
+            ),
+            bool(self.clipvalue),
+            self.weight_decay is not None,
         )
-
-    def add_variable(
-        self,
-        shape: Any,
-        initializer: Any = "zeros",
-        dtype: Any = None,
-        aggregation: str = "none",
-        layout: Any = None,
-        name: str | None = None,
-    ) -> Variable:
-        """A new variable of the optimizer's state.
-
-        `initializer` is "zeros", "ones", a number, or a function of the shape and the dtype.
-        """
-        dtype = as_dtype(dtype or float32)
-        value = initializer
-        if callable(initializer):
-            value = initializer(tuple(shape), dtype)
-        elif initializer in ("zeros", 0.0):
-            value = np.zeros(shape, dtype.numpy_dtype)
-        else:
-            value = np.full(shape, 1 if initializer == "ones" else initializer, dtype.numpy_dtype)
-        with name_scope(self.name):
-            variable = Variable(value, trainable=False, dtype=dtype, name=name)
-        self._variables.append(variable)
-        if self.built:
-            attached(self)
-        return variable
-
-    def add_variable_from_reference(
-        self, reference_variable: Variable, name: str | None = None, initializer: Any = "zeros"
-    ) -> Variable:
-        """A new variable of the state, with shape and dtype of another one and named after it."""
-        prefix = re.sub("[/:]", "_", reference_variable.name)
-        return self.add_variable(
-            reference_variable.shape,
-            initializer,
-            reference_variable.dtype,
-            name=f"{prefix}_{name or 'var'}",
-        )
-
-    def add_optimizer_variables(
-        self, trainable_variables: Sequence[Variable], name: Any, initializer: Any = "zeros"
-    ) -> Any:
-        """For each variable one of the state; with a list of names, a list of these lists."""
-        names = [name] if isinstance(name, str) else list(name)
-        many = isinstance(initializer, (list, tuple))
-        initializers = initializer if many else [initializer] * len(names)
-        made = [
-            [
-                self.add_variable_from_reference(variable, each, make)
-                for each, make in zip(names, initializers, strict=True)
-            ]
-            for variable in trainable_variables
+        if options == self._planned:
+            return
+        scales, clips, decays = self._planned = options
+        common = [rules.scaled] * scales + [rules.clipped] * clips
+        self._changes = [
+            update_by(
+                self.rule,
+                (*common, rules.decayed) if decays and self._decays(variable) else (*common,),
+                self._slots,
+            )
+            for variable in self._trainable_variables
         ]
-        columns = [list(column) for column in zip(*made, strict=True)] or [[] for _ in names]
-        return columns[0] if isinstance(name, str) else columns
 
     def _tracked_items(self) -> Iterator[tuple[str, Any]]:
         """The state by name, for checkpoints."""
@@ -325,13 +252,17 @@ class Optimizer:
         named = [self._iterations, self._learning_rate]
         columns = zip(*self._updated, strict=True)
         next(columns, None)  # the variables themselves
-        names = [name for group in self.slot_groups() for name in group]
-        lists = dict(zip(names, map(list, columns), strict=False))
+        lists = dict(zip(self._slots, map(list, columns), strict=False))
         lists |= {"average": self._averages, "gradient_accumulator": self._accumulators}
         for name, variables in lists.items():
             yield name, variables
             named += variables
         yield "other", [v for v in self._variables if not any(v is each for each in named)]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy, or what was read from a file, knows variables of its own."""
+        self.__dict__.update(state)
+        self._index = {id(variable): i for i, variable in enumerate(self._trainable_variables)}
 
     def _get_variable_index(self, variable: Variable) -> int:
         return self._index[id(variable)]
@@ -403,6 +334,7 @@ class Optimizer:
             )
         if not self.built:
             self.build(variables)
+        self._plan()
         gradients = self._gradients(grads, variables)
         if self.gradient_accumulation_steps:
             self._accumulate(gradients)
@@ -436,7 +368,8 @@ class Optimizer:
                     "gradients first."
                 )
             else:
-                found[i] = self._gradient(g, variable, self._changes[i])
+                by_rows = type(g) is not Tensor and self._keeps_rows(i)
+                found[i] = fitting(g, variable, by_rows, self._title)
         if not found:
             raise ValueError(
                 f"No gradients provided for any variable. {self._title} got None for all of "
@@ -451,59 +384,14 @@ class Optimizer:
             )
         return found
 
-    def _gradient(self, g: Any, variable: Variable, change: Update) -> Any:
-        like = variable._array_outside()
-        if type(g) is not Tensor:
-            if isinstance(g, IndexedSlices):
-                if self._only_rows(change):
-                    return self._rows(g, variable)
-                g = dense(g)
-            else:
-                g = as_tensor(g, op=f"{self._title}: a gradient")
-                if g._intercept is not None:
-                    raise InvalidArgumentError(
-                        f"{self._title}: inside vectorized_map a gradient has a value for each "
-                        "element, and a variable has one. Update it outside."
-                    )
-        array = g._array
-        if array.shape != like.shape:
-            raise ShapeError(
-                f"{self._title}: the variable {variable.name!r} has shape {variable.shape}, and "
-                f"its gradient {g.shape}."
-            )
-        if like.dtype not in INEXACT:
-            raise DTypeError(
-                f"{self._title}: the variable {variable.name!r} is {variable.dtype.name}, and only "
-                "floating variables can be updated by a gradient."
-            )
-        if current_graph() is None and type(array) is not np.ndarray:
-            array = np.asarray(array)
-        return array if array.dtype == like.dtype else array.astype(like.dtype)
-
-    def _only_rows(self, change: Update) -> bool:
-        """Whether rows without a gradient stay as they are, slots included."""
+    def _keeps_rows(self, i: int) -> bool:
+        """Whether rows of a variable without a gradient stay as they are, slots included."""
         return (
             self.rows_without_gradient_stay
-            and rules.decayed not in change.preparations
+            and rules.decayed not in self._changes[i].preparations
             and not self.gradient_accumulation_steps
             and not self._overrides_update_step
         )
-
-    def _rows(self, slices: IndexedSlices, variable: Variable) -> Rows:
-        """The rows of a gradient, those with one index summed."""
-        like = variable._array_outside()
-        values, indices = slices.values._array, slices.indices._array
-        if values.shape != (*indices.shape, *like.shape[1:]) or indices.ndim != 1:
-            raise ShapeError(
-                f"{self._title}: the variable {variable.name!r} has shape {variable.shape}, and "
-                f"the rows of its gradient {values.shape}, with indices {indices.shape}."
-            )
-        xp = common_engine([values, indices])
-        indices = xp.checked(indices, like.shape[0], f"{self._title}: a gradient")
-        # A program must know how many there are: the rest are rows that do not exist.
-        fixed = {} if xp.name == "numpy" else {"size": len(indices), "fill_value": like.shape[0]}
-        unique, place = xp.unique(indices, return_inverse=True, **fixed)
-        return Rows(unique, xp.rows_add(len(unique), place, values.astype(like.dtype)))
 
     rows_without_gradient_stay = False
     """Whether a gradient of zero changes neither the variable nor its slots."""
@@ -520,7 +408,7 @@ class Optimizer:
         steps = self.gradient_accumulation_steps
         change = update_by(rules.accumulated, (rules.scaled,))
         for i, g in gradients.items():
-            factor = _scalar(1.0 / (self.loss_scale_factor or 1.0), g)
+            factor = _scalar(1.0 / (self.loss_scale_factor or 1.0), g.dtype)
             run(change, [self._accumulators[i]], g, {"factor": factor})
 
         def step() -> None:
@@ -576,37 +464,39 @@ class Optimizer:
         """For what changes once in a step, before any variable does."""
 
     def _scalars(self, rate: Any, dtype: Any) -> dict[str, Any]:
-        """All scalars of a step, in the dtype of the variables that they are for."""
-        rate = rate.astype(dtype)[()]
-        step = (as_tensor(self.iterations)._array + 1).astype(dtype)[()]
-        scalars = {} if self._overrides_update_step else self.scalars(rate, step)
+        """All scalars of a step, in the dtype of the variables that they are for.
+
+        Half precision does not tell 0.999 from 1: those of its variables are computed in float32.
+        """
+        wide = np.dtype(np.float32) if dtype.itemsize == 2 else dtype
+        rate = rate.astype(wide)[()]
+        step = (as_tensor(self.iterations)._array + 1).astype(wide)[()]
+        scalars = self.scalars(rate, step)
         if self.weight_decay is not None:
             scalars["decay"] = rate * self.weight_decay
         if self.clipvalue:
             scalars |= {"clip_low": -self.clipvalue, "clip_high": self.clipvalue}
-        if current_graph() is not None:
-            return scalars
-        return {name: rank_0(value, dtype) for name, value in scalars.items()}
+        return {name: _scalar(value, dtype) for name, value in scalars.items()}
 
     def scalars(self, learning_rate: Any, step: Any) -> dict[str, Any]:
         """What the rule needs besides arrays, by name; `step` is 1 in the first step.
 
-        Both have the dtype of the variable; they are NumPy's scalars, or tracers of `@function`.
+        Both have the dtype of the variable (float32 for half precision); they are NumPy's scalars,
+        or tracers of `@function`.
         """
-        raise NotImplementedError
+        return {}
 
     @staticmethod
     def rule(xp: Any, w: Any, g: Any, **slots_and_scalars: Any) -> tuple[Any, dict[str, Any]]:
         """The new values of the variable and of its slots."""
-        raise NotImplementedError
+        raise NotImplementedError("Override `rule`, or `update_step`, in a subclass of Optimizer.")
 
     def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
         """Change one variable. A subclass may override this in place of `rule`, as in Keras."""
         i = self._get_variable_index(variable)
-        g = self._gradient(gradient, variable, self._changes[i])
+        g = fitting(gradient, variable, False, self._title)
         scalars = self._scalars(as_tensor(learning_rate)._array, g.dtype)
-        change = update_by(self.rule, (), self._changes[i].slots)
-        run(change, self._updated[i], g, scalars)
+        run(update_by(self.rule, (), self._slots), self._updated[i], g, scalars)
 
     def assign(self, variable: Variable, value: Any) -> None:
         """Store a value, or rows of it, in its dtype."""
@@ -622,22 +512,22 @@ class Optimizer:
 
     def _factors(self, gradients: dict[int, Any], factor: float) -> dict[int, Any]:
         """By what each gradient is multiplied, clipping by norm included; none if by nothing."""
-        if not self._scales:
+        if not self._planned[0]:
             return {}
         arrays = {i: g.values if type(g) is Rows else g for i, g in gradients.items()}
         if self.clipnorm:
             scales = {
-                i: factor * _clip_scale(_squares(g) ** 0.5 * factor, self.clipnorm)
+                i: factor * clip_scale(sum_of_squares(g) ** 0.5 * factor, self.clipnorm)
                 for i, g in arrays.items()
             }
         elif self.global_clipnorm:
-            norm = sum(map(_squares, arrays.values())) ** 0.5 * factor
-            scale = factor * _clip_scale(norm, self.global_clipnorm)
+            norm = sum(map(sum_of_squares, arrays.values())) ** 0.5 * factor
+            scale = factor * clip_scale(norm, self.global_clipnorm)
             scale = scale + (norm - norm)  # NaN for a norm that is not finite, as in Keras
             scales = dict.fromkeys(arrays, scale)
         else:
             scales = dict.fromkeys(arrays, factor)
-        return {i: _scalar(scale, arrays[i]) for i, scale in scales.items()}
+        return {i: _scalar(scale, arrays[i].dtype) for i, scale in scales.items()}
 
     # Weight decay
 
@@ -651,12 +541,13 @@ class Optimizer:
                 f"{self._title}: exclude_from_weight_decay() must be called before the first step, "
                 "when the optimizer is built."
             )
-        self._undecayed = {id(variable) for variable in var_list or ()}
+        self._undecayed = list(var_list or ())
         self._undecayed_names = re.compile("|".join(set(var_names))) if var_names else None
 
-    def _use_weight_decay(self, variable: Variable) -> bool:
-        named = self._undecayed_names is not None and self._undecayed_names.search(variable.name)
-        return self.weight_decay is not None and id(variable) not in self._undecayed and not named
+    def _decays(self, variable: Variable) -> bool:
+        pattern = self._undecayed_names
+        named = pattern is not None and pattern.search(variable.name)
+        return not named and not any(variable is each for each in self._undecayed)
 
     # Moving averages
 
@@ -666,8 +557,8 @@ class Optimizer:
         change = update_by(rules.averaged)
         for variable, average in zip(self._trainable_variables, self._averages, strict=True):
             w = as_tensor(variable)._array
-            keep = (iterations != 0).astype(w.dtype) * self.ema_momentum
-            scalars = {"keep": _scalar(keep, w), "take": _scalar(1 - keep, w)}
+            keep = (iterations != 0) * self.ema_momentum
+            scalars = {"keep": _scalar(keep, w.dtype), "take": _scalar(1 - keep, w.dtype)}
             run(change, [average], w, scalars)
         if self.ema_overwrite_frequency:
             due = (as_tensor(self.iterations) + 1) % self.ema_overwrite_frequency == 0
@@ -684,38 +575,7 @@ class Optimizer:
         for variable in var_list:
             variable.assign(self._averages[self._get_variable_index(variable)])
 
-    # Saving
-
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Set the state, in the order of `variables`."""
-        if not self.built:
-            raise ValueError(
-                f"{self._title}.set_weights: the optimizer is not built and has no state yet. Call "
-                "optimizer.build(variables) first."
-            )
-        self.load_own_variables({str(i): weight for i, weight in enumerate(weights)})
-
-    def save_own_variables(self, store: dict[str, Any]) -> None:
-        """Write the state into `store`, under numbers in the order of `variables`."""
-        store |= {str(i): variable.numpy() for i, variable in enumerate(self.variables)}
-
-    def load_own_variables(self, store: Mapping[str, Any]) -> None:
-        """Set the state to what `save_own_variables` wrote."""
-        variables = self.variables
-        if len(store) != len(variables):
-            raise ValueError(
-                f"{self._title}: the state has {len(variables)} variables, and {len(store)} values "
-                "are given." + ("" if self.built else " The optimizer is not built yet.")
-            )
-        values = [np.asarray(store[str(i)]) for i in range(len(variables))]
-        for variable, value in zip(variables, values, strict=True):
-            if value.shape != tuple(variable.shape):
-                raise ShapeError(
-                    f"{self._title}: the state {variable.name!r} has shape {variable.shape}, and "
-                    f"its value {value.shape}."
-                )
-        for variable, value in zip(variables, values, strict=True):
-            variable.assign(value)
+    # As plain values
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make an optimizer like this, without its state."""
@@ -736,33 +596,11 @@ class Optimizer:
         return cls(**config)
 
 
-def _new_name(title: str) -> str:
-    name = snake_case(title)
-    number = _names[name]
-    _names[name] += 1
-    return f"{name}_{number}" if number else name
-
-
-def _scalar(value: Any, like: Any) -> Any:
-    """A number in the dtype of an array; a tracer stays one."""
+def _scalar(value: Any, dtype: Any) -> Any:
+    """A number as rules take it: as an array of rank 0; a tracer stays one."""
     if current_graph() is None:
-        return rank_0(value, like.dtype)
-    return value.astype(like.dtype) if hasattr(value, "astype") else value
-
-
-def _squares(g: Any) -> Any:
-    """The sum of the squares of the elements; in float32 at least."""
-    xp = common_engine([g])
-    if g.dtype.itemsize == 2:
-        g = g.astype(np.float32)
-    if xp.name == "numpy":
-        flat = g.reshape(-1)
-        return flat.dot(flat)  # no array of squares
-    return xp.sum(xp.square(g))
-
-
-def _clip_scale(norm: Any, largest: float) -> Any:
-    return largest / common_engine([norm]).maximum(norm, largest)
+        return rank_0(value, dtype)
+    return value.astype(dtype) if hasattr(value, "astype") else value
 
 
 def _assign(variable: Variable, value: Any, whole: Any, rows: Any) -> None:

@@ -25,10 +25,11 @@ from .base import Optimizer
 class LossScaleOptimizer(Optimizer):
     """Divides gradients of a scaled loss by the scale, and finds the scale by itself.
 
-    >>> optimizer = tf.optimizers.LossScaleOptimizer(tf.optimizers.Adam())
+    >>> w = tf.Variable([1.0, 2.0], dtype=tf.float16)
+    >>> optimizer = tf.optimizers.LossScaleOptimizer(tf.optimizers.SGD(0.5))
     >>> with tf.GradientTape() as tape:
-    ...     loss = optimizer.scale_loss(compute_loss())
-    >>> optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+    ...     loss = optimizer.scale_loss(tf.reduce_sum(w * 1e-7))
+    >>> steps = optimizer.apply_gradients(zip(tape.gradient(loss, [w]), [w]))
 
     If a gradient is not finite, the step is left out and the scale halved; after
     `dynamic_growth_steps` good steps in a row it is doubled. What concerns the updates is given to

@@ -54,6 +54,9 @@ class Update:
     def plan(self) -> Plan:
         return _plan(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return update_by, (self.rule, self.preparations, self.slots)
+
 
 @cache
 def update_by(
@@ -131,7 +134,7 @@ def run_on_rows(
         return
     arrays = [as_tensor(variable)._array for variable in variables]
     xp = common_engine([*arrays, g])
-    parts = change(xp, [xp.getitem(array, rows) for array in arrays], g, scalars)
+    parts = change(xp, [xp.getitem(array, (rows,)) for array in arrays], g, scalars)
     for variable, array, part in zip(variables, arrays, parts, strict=True):
         variable.assign(Tensor(xp.index_set(array, rows, part)))
 
@@ -231,8 +234,15 @@ class _Recorder:
         return result
 
     def __getattr__(self, name: str) -> Callable[..., _Symbol]:
-        ufunc = getattr(np, name)
+        ufunc = _BY_KEYWORD.get(name) or getattr(np, name)
         return lambda *operands: self.call(ufunc, *operands)
+
+
+# These two ufuncs alone take their third argument by name only.
+_BY_KEYWORD: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "maximum": lambda x, y, out: np.maximum(x, y, out=out),
+    "minimum": lambda x, y, out: np.minimum(x, y, out=out),
+}
 
 
 def _plan(change: Update) -> Plan:

@@ -26,8 +26,8 @@ class LearningRateSchedule:
     >>> class Slowing(tf.optimizers.schedules.LearningRateSchedule):
     ...     def __call__(self, step):
     ...         return 0.1 / (tf.cast(step, tf.float32) + 1.0)
-    >>> tf.optimizers.SGD(Slowing()).learning_rate.numpy()
-    0.1
+    >>> tf.optimizers.SGD(Slowing()).learning_rate
+    <tf.Tensor: shape=(), dtype=float32, numpy=0.1>
     """
 
     settings: tuple[str, ...] = ()

@@ -1,0 +1,80 @@
+"""What the examples share: their options, the layers of a network, the digits, and how a figure looks."""
+
+import argparse
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+
+def arguments(description, **counts):
+    """The options of an example: `counts` with their defaults (`epochs=60`), --seed, --figure."""
+    parser = argparse.ArgumentParser(description=description.partition("\n")[0])
+    for name, default in counts.items():
+        parser.add_argument(f"--{name}", type=int, default=default, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    picture = f"{Path(sys.argv[0]).stem}.png"
+    parser.add_argument("--figure", default=picture, metavar="PATH", help='"" for none')
+    options = parser.parse_args()
+    tf.random.set_seed(options.seed)
+    return options
+
+
+class Dense(tf.Module):
+    """x W + b, with weights that keep the size of what goes through a ReLU."""
+
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        deviation = (2.0 / inputs) ** 0.5
+        self.w = tf.Variable(tf.random.normal([inputs, outputs], stddev=deviation), name="w")
+        self.b = tf.Variable(tf.zeros([outputs]), name="b")
+
+    def __call__(self, x):
+        return x @ self.w + self.b
+
+
+class MLP(tf.Module):
+    """Dense layers with an activation between them: `MLP([64, 128, 10])` has two."""
+
+    def __init__(self, sizes, activation=tf.nn.relu):
+        super().__init__()
+        self.layers = [Dense(*pair) for pair in itertools.pairwise(sizes)]
+        self.activation = activation
+
+    def __call__(self, x):
+        for layer in self.layers[:-1]:
+            x = self.activation(layer(x))
+        return self.layers[-1](x)
+
+
+def digits(seed):
+    """(images, labels) to train with and to test with: 8 × 8 handwritten digits as rows in [0, 1].
+
+    They ship with scikit-learn, so that nothing is downloaded.
+    """
+    from sklearn.datasets import load_digits
+
+    images, labels = load_digits(return_X_y=True)
+    images, labels = (images / 16.0).astype(np.float32), labels.astype(np.int32)
+    order = np.random.default_rng(seed).permutation(len(labels))
+    test, train = order[:360], order[360:]
+    return (images[train], labels[train]), (images[test], labels[test])
+
+
+def new_figure(width, height):
+    """An empty figure of width × height inches, drawn without a window."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    matplotlib.rcParams.update(
+        {
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlesize": "medium",
+            "legend.frameon": False,
+            "savefig.dpi": 120,
+        }
+    )
+    return Figure(figsize=(width, height), layout="constrained")
