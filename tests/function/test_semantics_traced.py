@@ -31,6 +31,9 @@ SECTIONS = [
     "v_conventions",
     "w_tensors",
     "y_helpers",
+    "y_module",
+    "abuse",
+    "found_by_programs",
 ]
 
 EAGER_ONLY = {}

@@ -150,7 +150,15 @@ def terminal(monkeypatch):
         stream = open(theirs, "w", encoding=encoding)  # noqa: SIM115
         ends.append(stream)
         monkeypatch.setattr(sys, "stdout", stream)
-        return lambda: os.read(ours, 100_000).decode(encoding)
+
+        def read():
+            print("END", end="", file=stream, flush=True)
+            text = b""
+            while not text.endswith(b"END"):  # a terminal hands on what it gets piece by piece
+                text += os.read(ours, 100_000)
+            return text.decode(encoding).removesuffix("END")
+
+        return read
 
     yield make
     for end in ends:

@@ -249,4 +249,7 @@ def run(
             compiled = jax.jit(jax.vmap(function, axes))
         program.compiled[key] = compiled
     with jax.enable_x64(True):
-        return [np.asarray(y) for y in compiled(*values)]
+        outputs = compiled(*values)
+        if program.cut(also).effects:
+            program.graph.raise_messages(outputs)
+        return [np.asarray(y) for y in outputs]

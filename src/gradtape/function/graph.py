@@ -198,6 +198,16 @@ class Graph:
 
         jax.debug.callback(run, *arrays, ordered=True)
 
+    def raise_messages(self, outputs: Any) -> None:
+        """Raise what a check inside the program found wrong, once the program has run."""
+        jax.block_until_ready(outputs)
+        jax.effects_barrier()
+        messages = self.root.messages
+        if messages:
+            error = messages[0]
+            messages.clear()
+            raise error
+
     def next_key(self, stream: Any, fresh: Callable[[], Any]) -> Any:
         """A key for `jax.random`: another one for each draw, and at each call of the function.
 

@@ -111,8 +111,8 @@ class Module:
         ...             self.w = tf.Variable(2.0, name="w")
         ...         return self.w * x
         >>> lazy = Lazy()
-        >>> lazy(3.0).numpy()
-        6.0
+        >>> lazy(3.0)
+        <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
         >>> lazy.w.name
         'lazy/w:0'
         """
