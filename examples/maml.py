@@ -14,14 +14,20 @@ from common import arguments, new_figure
 SIZES = [1, 40, 40, 1]
 TASKS = 25  # in a batch
 POINTS = 10  # shown of each task
-RATE = 0.02  # of the inner step
+RATE = 0.01  # of the inner step
 
 
-def sine_tasks(random, count, points):
-    """x and y of `points` points on each of `count` sine waves: two arrays [count, points, 1]."""
+def sine_tasks(random, count):
+    """Heights and phases of `count` sine waves, each as an array [count, 1, 1]."""
     height = random.uniform(0.1, 5.0, size=(count, 1, 1))
     phase = random.uniform(0.0, np.pi, size=(count, 1, 1))
-    x = random.uniform(-5.0, 5.0, size=(count, points, 1))
+    return height, phase
+
+
+def points_of(tasks, random, count):
+    """x and y of `count` points on each wave: two arrays [tasks, count, 1]."""
+    height, phase = tasks
+    x = random.uniform(-5.0, 5.0, size=(len(height), count, 1))
     return x.astype(np.float32), (height * np.sin(x - phase)).astype(np.float32)
 
 
@@ -29,7 +35,7 @@ def new_weights():
     """w, b, w, b ... of all layers."""
     weights = []
     for inputs, outputs in itertools.pairwise(SIZES):
-        deviation = (2.0 / inputs) ** 0.5
+        deviation = inputs**-0.5
         weights.append(tf.Variable(tf.random.normal([inputs, outputs], stddev=deviation)))
         weights.append(tf.Variable(tf.zeros([1, outputs])))
     return weights
@@ -38,8 +44,8 @@ def new_weights():
 def network(weights, x):
     """The network as a function of its weights; where they have a first axis, it is the task."""
     w1, b1, w2, b2, w3, b3 = weights
-    x = tf.nn.relu(x @ w1 + b1)
-    x = tf.nn.relu(x @ w2 + b2)
+    x = tf.tanh(x @ w1 + b1)
+    x = tf.tanh(x @ w2 + b2)
     return x @ w3 + b3
 
 
@@ -60,11 +66,12 @@ def adapt(weights, x, y, steps=1):
 
 
 def main():
-    options = arguments(__doc__, steps=3000)
+    options = arguments(__doc__, steps=4000)
     random = np.random.default_rng(options.seed)
 
     weights = new_weights()
-    optimizer = tf.keras.optimizers.Adam(1e-3)
+    rate = tf.keras.optimizers.schedules.CosineDecay(3e-3, options.steps)
+    optimizer = tf.keras.optimizers.Adam(rate)
 
     @tf.function
     def train_step(shown_x, shown_y, x, y):
@@ -77,16 +84,16 @@ def main():
 
     bar = tf.keras.utils.Progbar(options.steps)
     for step in range(options.steps):
-        x, y = sine_tasks(random, TASKS, 2 * POINTS)
-        loss = train_step(x[:, :POINTS], y[:, :POINTS], x[:, POINTS:], y[:, POINTS:])
+        tasks = sine_tasks(random, TASKS)
+        loss = train_step(*points_of(tasks, random, POINTS), *points_of(tasks, random, POINTS))
         bar.update(step + 1, [("loss after the inner step", float(loss))])
 
-    x, y = sine_tasks(random, 200, POINTS + 100)
-    steps = range(11)
-    losses = []
-    for count in steps:
-        adapted = adapt(weights, x[:, :POINTS], y[:, :POINTS], count)
-        losses.append(float(tf.reduce_mean(task_losses(adapted, x[:, POINTS:], y[:, POINTS:]))))
+    tasks = sine_tasks(random, 200)
+    shown, new = points_of(tasks, random, POINTS), points_of(tasks, random, 100)
+    losses = [
+        float(tf.reduce_mean(task_losses(adapt(weights, *shown, steps), *new)))
+        for steps in range(11)
+    ]
 
     if options.figure:
         draw(options.figure, weights, losses)
@@ -98,15 +105,16 @@ def draw(where, weights, losses):
     figure = new_figure(9, 4)
     wave, curve = figure.subplots(1, 2, width_ratios=[3, 2])
 
-    random = np.random.default_rng(7)
-    shown_x, shown_y = sine_tasks(random, 1, POINTS)
+    tasks = np.full([1, 1, 1], 3.0), np.full([1, 1, 1], 1.0)
+    shown = points_of(tasks, np.random.default_rng(5), POINTS)
     x = np.linspace(-5, 5, 200, dtype=np.float32)[:, None]
+    wave.plot(x, 3.0 * np.sin(x - 1.0), "k:", label="the wave")
+    wave.plot(*np.squeeze(shown), "ko", label=f"the {POINTS} points shown")
     for steps, color in [(0, "tab:gray"), (1, "tab:orange"), (10, "tab:red")]:
-        adapted = adapt(weights, shown_x, shown_y, steps)
-        name = {0: "before", 1: "after 1 step"}.get(steps, f"after {steps} steps")
-        wave.plot(x, network(adapted, x)[0], color=color, label=name)
-    height, phase = wave_of(7)
-    wave.legend()
+        guess = network(adapt(weights, *shown, steps), x)[0]
+        wave.plot(x, guess, color=color, label=f"after {steps} gradient steps")
+    wave.set(title="A new task", xlabel="x", ylabel="y", ylim=(-4, 7))
+    wave.legend(loc="upper left", ncols=2, fontsize="small")
 
     curve.semilogy(range(len(losses)), losses, "o-", color="tab:red")
     curve.set(title="200 new tasks", xlabel="gradient steps", ylabel="mean squared error")

@@ -34,41 +34,67 @@ def residual(network, damping, t):
     return acceleration + 2.0 * damping * velocity + STIFFNESS * u
 
 
-def trained(steps, measured_t, measured_u, law_t=None):
-    """A network and a damping that fit the measurements and, at the times law_t, the law."""
-    network = MLP([1, 32, 32, 32, 1], activation=tf.tanh)
-    damping = tf.Variable(1.0)
-    variables = [*network.trainable_variables, damping] if law_t is not None else network.trainable_variables
-    optimizer = tf.keras.optimizers.Adam(tf.keras.optimizers.schedules.CosineDecay(5e-3, steps))
+def train(network, damping, measured, law_times, steps):
+    """Fit the network to the measurements and, where there are `law_times`, to the law there."""
+    variables = network.trainable_variables
+    if law_times is not None:
+        variables = [*variables, damping]
+    rate = tf.keras.optimizers.schedules.CosineDecay(5e-3, steps)
+    optimizer = tf.keras.optimizers.Adam(rate)
+    times, places = measured
 
     @tf.function
     def train_step():
         with tf.GradientTape() as tape:
-            loss = tf.reduce_mean((network(measured_t) - measured_u) ** 2)
-            if law_t is not None:
-                loss += 1e-2 * tf.reduce_mean(residual(network, damping, law_t) ** 2)
+            loss = tf.reduce_mean((network(times) - places) ** 2)
+            if law_times is not None:
+                loss += 0.01 * tf.reduce_mean(residual(network, damping, law_times) ** 2)
         gradients = tape.gradient(loss, variables)
         optimizer.apply_gradients(zip(gradients, variables, strict=True))
         return loss
 
-    bar = tf.keras.utils.Progbar(steps, stateful_metrics=["damping"])
+    bar = tf.keras.utils.Progbar(steps, stateful_metrics=["loss", "damping"])
     for step in range(steps):
         loss = train_step()
-        bar.update(step + 1, [("loss", float(loss)), ("damping", float(damping))])
-    return network, float(damping)
+        bar.update(step + 1, [("loss", float(loss)), ("damping", damping.numpy())])
 
 
 def main():
     options = arguments(__doc__, steps=6000)
     random = np.random.default_rng(options.seed)
-    t = random.uniform(0, MEASURED, size=(25, 1))
-    measured_t = tf.constant(t, tf.float32)
-    measured_u = tf.constant(truth(t) + random.normal(0, 0.03, size=t.shape), tf.float32)
-    law_t = tf.constant(np.linspace(0, END, 100)[:, None], tf.float32)
+    times = random.uniform(0, MEASURED, size=(30, 1)).astype(np.float32)
+    places = truth(times) + random.normal(0, 0.03, size=times.shape).astype(np.float32)
+    law_times = tf.constant(np.linspace(0, END, 100, dtype=np.float32)[:, None])
 
-    network, damping = trained(options.steps, measured_t, measured_u, law_t)
+    with_law, without = (MLP([1, 32, 32, 1], activation=tf.tanh) for _ in range(2))
+    damping = tf.Variable(1.0)
+    train(with_law, damping, (times, places), law_times, options.steps)
+    train(without, damping, (times, places), None, options.steps // 3)
+
     t = np.linspace(0, END, 200, dtype=np.float32)[:, None]
-    print(np.max(np.abs(network(t).numpy()-truth(t))),damping)
+    error = np.sqrt(np.mean((with_law(t) - truth(t)) ** 2))
+    error_without = np.sqrt(np.mean((without(t) - truth(t)) ** 2))
+    if options.figure:
+        draw(options.figure, times, places, t, with_law(t), without(t))
+    print(
+        f"result: error={error:.4f} without_law={error_without:.3f} damping={damping.numpy():.3f}"
+    )
+
+
+def draw(where, times, places, t, with_law, without):
+    """The measurements, the truth, and what the two networks make of them."""
+    figure = new_figure(9, 4)
+    axes = figure.subplots()
+    axes.axvspan(0, MEASURED, color="gray", alpha=0.12, linewidth=0, label="measured")
+    axes.plot(t, truth(t), color="black", linestyle=":", label="truth")
+    axes.plot(t, without, color="tab:orange", label="network without the law")
+    axes.plot(t, with_law, color="tab:blue", label="network with the law")
+    axes.plot(times, places, "o", color="black", markersize=4, label="measurements")
+    axes.set(title="A swinging spring", xlabel="time (s)", ylabel="place", ylim=(-1.3, 1.6))
+    axes.set_xlim(0, END)
+    axes.legend(ncols=3, loc="upper right")
+    figure.savefig(where)
+
 
 if __name__ == "__main__":
     main()

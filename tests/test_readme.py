@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/derivatives.md", "docs/function.md", "docs/why-none.md"]
+PAGES = [
+    "README.md",
+    "docs/derivatives.md",
+    "docs/function.md",
+    "docs/training.md",
+    "docs/why-none.md",
+]
 
 
 def blocks(page):
@@ -19,7 +25,7 @@ def blocks(page):
 @pytest.mark.gradtape_only
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_run_and_print_what_they_say(page):
-    names = {}
+    names = {"__name__": "__main__"}
     for number, block in enumerate(blocks(page)):
         printed = io.StringIO()
         name = f"<{page}, block {number}>"

@@ -143,10 +143,10 @@ def is_trackable(value: Any) -> bool:
         return True
     if isinstance(value, (type, Tensor)):
         return False
+    if hasattr(kind, "variables") or hasattr(kind, "_tracked_items"):
+        return True
     home = kind.__module__.partition(".")[0]
-    if home == _PACKAGE:
-        return hasattr(kind, "variables") or hasattr(kind, "_tracked_items")
-    return home not in _FOREIGN
+    return home != _PACKAGE and home not in _FOREIGN
 
 
 # The leaves
