@@ -14,8 +14,8 @@ import gradtape
 ROOT = Path(__file__).parent.parent
 MODULES = [
     module.name
-    for package in ("core", "ops", "tape", "testing")
-    for module in pkgutil.iter_modules(
+    for package in ("core", "ops", "tape", "function", "train", "testing")
+    for module in pkgutil.walk_packages(
         [str(ROOT / "src/gradtape" / package)], f"gradtape.{package}."
     )
 ]

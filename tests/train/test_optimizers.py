@@ -749,6 +749,20 @@ def test_an_optimizer_by_a_rule(tf):
 
 
 @gradtape_only
+@pytest.mark.parametrize("half", [lambda xp, g: 0.5 * g, lambda xp, g: xp.maximum(g, 0.5)])
+def test_a_rule_with_a_number_in_it_is_explained(tf, half):
+    class Half(tf.optimizers.Optimizer):
+        @staticmethod
+        def rule(xp, w, g):
+            return w - half(xp, g), {}
+
+    v = tf.Variable(1.0)
+    with pytest.raises(TypeError, match=r"the number 0\.5 .* `scalars`"):
+        Half(0.1).apply_gradients([(tf.constant(1.0), v)])
+    assert v.numpy() == 1.0
+
+
+@gradtape_only
 def test_a_subclass_may_change_the_gradient_and_pass_it_on(tf):
     class Negative(tf.optimizers.SGD):
         def update_step(self, gradient, variable, learning_rate):

@@ -76,6 +76,8 @@ class XlaEngine(Engine):
 
     def matrix_product(self, a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
         """One `dot_general` over the axes as they lie: XLA copies what is transposed before it."""
+        if transpose_a and b.ndim == 2 and _is_worth_transposing(a):
+            a, transpose_a = jax.lax.optimization_barrier(a.T), False
         over = ([a.ndim - 1 - transpose_a], [b.ndim - 2 + transpose_b])
         if b.ndim == 2:
             return jax.lax.dot_general(a, b, (over, ([], [])))
@@ -302,6 +304,17 @@ class XlaEngine(Engine):
         means = jnp.where(end > start, ranges / jnp.maximum(end - start, 1), -jnp.inf)
         largest = jax.lax.cummax(means, 2, reverse=True)
         return jnp.where(start <= jnp.arange(size), largest, jnp.inf).min(1)
+
+
+def _is_worth_transposing(a: Any) -> bool:
+    """Whether XLA multiplies the transpose of `a` faster if it is made first.
+
+    On the CPU: the library it multiplies with does not read the left side by columns, and the code
+    that XLA then writes itself takes up to twice as long: 18 ms in place of 10 for the gradient of
+    a (784, 1024) weight in a batch of 512, and 88 in place of 62 µs for (256, 10) in one of 128.
+    """
+    sizes_known = all(isinstance(n, int) for n in a.shape)
+    return a.ndim == 2 and sizes_known and a.size >= 2**14 and jax.default_backend() == "cpu"
 
 
 engine = XlaEngine(jnp)

@@ -18,7 +18,8 @@ from ..core.convert import as_tensor, operand
 from ..core.dtypes import INTEGER, DType, as_dtype
 from ..core.errors import DTypeError, InvalidArgumentError, OutOfRangeError, ShapeError
 from ..core.shape import TensorShape
-from ..core.tensor import Tensor, is_symbolic
+from ..core.tensor import Tensor
+from ..ops._run_time import at_run_time, waits_for_run_time
 from ..ops.joining import concat, stack, unstack
 from .type_specs import TensorSpec
 
@@ -131,20 +132,33 @@ def case(
         preds.append(pred)
     if default is not None:
         _callable(default, "case", "default")
-    known = [pred for pred in map(as_tensor, preds) if not is_symbolic(pred._array)]
-    if exclusive and sum(map(bool, known)) > 1:
-        raise InvalidArgumentError(
-            f"case: exclusive=True, and more than one condition is true: {list(map(bool, known))}."
-        )
-
-    def otherwise() -> Any:
-        if default is None:
-            raise InvalidArgumentError("case: no condition is true, and there is no `default`.")
-        return default()
-
+    _check_conditions([as_tensor(pred) for pred in preds], exclusive, default is not None)
+    otherwise = default
+    if otherwise is None:
+        *pairs, (_, otherwise) = pairs
     for pred, fn in reversed(pairs):
         otherwise = _either(pred, fn, otherwise)
     return otherwise()
+
+
+def _check_conditions(preds: list[Tensor], exclusive: bool, has_default: bool) -> None:
+    """Raise if more conditions of a `case` are true than may be, or fewer; where it runs."""
+
+    def check(*conditions: Any) -> None:
+        values = [bool(condition) for condition in conditions]
+        if exclusive and sum(values) > 1:
+            raise InvalidArgumentError(
+                f"case: exclusive=True, and more than one condition is true: {values}."
+            )
+        if not has_default and not any(values):
+            raise InvalidArgumentError("case: no condition is true, and there is no `default`.")
+
+    if has_default and not exclusive:
+        return
+    if waits_for_run_time(*preds):
+        at_run_time(check, *[pred._array for pred in preds])
+    else:
+        check(*preds)
 
 
 def _either(pred: Any, fn: Callable[[], Any], otherwise: Callable[[], Any]) -> Callable[[], Any]:

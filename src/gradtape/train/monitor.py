@@ -29,14 +29,14 @@ class GradientWarning(UserWarning):
 class GradientMonitor:
     """Keeps for each variable the norms of gradient and weights, and how fast it changes.
 
-    >>> monitor = GradientMonitor()
-    >>> for x, y in batches:
-    ...     with tf.GradientTape() as tape:
-    ...         loss = loss_of(model(x), y)
-    ...     grads = tape.gradient(loss, model.trainable_variables)
-    ...     optimizer.apply_gradients(monitor(grads, model.trainable_variables))
-    >>> print(monitor)
-    >>> monitor.plot("gradients.png")
+        monitor = GradientMonitor()
+        for x, y in batches:
+            with tf.GradientTape() as tape:
+                loss = loss_of(model(x), y)
+            grads = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(monitor(grads, model.trainable_variables))
+        print(monitor)
+        monitor.plot("gradients.png")
 
     It warns with a `GradientWarning`, once for each variable and condition, of a gradient that
 
@@ -181,8 +181,8 @@ class GradientMonitor:
 
         That needs `rich`; without it, or without a terminal, the table is printed at the end.
 
-        >>> with monitor.live():
-        ...     train()
+            with monitor.live():
+                train()
         """
         return monitor_views.live(lambda: self.tracks)
 

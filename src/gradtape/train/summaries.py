@@ -108,10 +108,10 @@ def create_file_writer(
     Summaries wait in memory until there are more than `max_queue` (10), or `flush_millis` (two
     minutes) have passed at the next one, or `flush` is called.
 
-    >>> writer = tf.summary.create_file_writer("logs/first")
-    >>> with writer.as_default():
-    ...     for step in range(100):
-    ...         tf.summary.scalar("loss", 1.0 / (1 + step), step=step)
+        writer = tf.summary.create_file_writer("logs/first")
+        with writer.as_default():
+            for step in range(100):
+                tf.summary.scalar("loss", 1.0 / (1 + step), step=step)
     """
     if logdir is None:
         raise ValueError("create_file_writer: `logdir` must be a folder, not None.")
@@ -171,8 +171,8 @@ def set_step(step: Any) -> None:
 def record_if(condition: Any) -> Iterator[None]:
     """A block that records if `condition` is true: a bool, a tensor, or a function of either.
 
-    >>> with tf.summary.record_if(lambda: step % 100 == 0):
-    ...     train()
+        with tf.summary.record_if(lambda: step % 100 == 0):
+            train()
     """
     before = _state.get().condition
     _state.set(replace(_state.get(), condition=condition))

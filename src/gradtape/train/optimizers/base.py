@@ -464,11 +464,8 @@ class Optimizer(State):
         """For what changes once in a step, before any variable does."""
 
     def _scalars(self, rate: Any, dtype: Any) -> dict[str, Any]:
-        """All scalars of a step, in the dtype of the variables that they are for.
-
-        Half precision does not tell 0.999 from 1: those of its variables are computed in float32.
-        """
-        wide = np.dtype(np.float32) if dtype.itemsize == 2 else dtype
+        """All scalars of a step, in the dtype of the variables that they are for."""
+        wide = _wide(dtype)
         rate = rate.astype(wide)[()]
         step = (as_tensor(self.iterations)._array + 1).astype(wide)[()]
         scalars = self.scalars(rate, step)
@@ -557,7 +554,7 @@ class Optimizer(State):
         change = update_by(rules.averaged)
         for variable, average in zip(self._trainable_variables, self._averages, strict=True):
             w = as_tensor(variable)._array
-            keep = (iterations != 0) * self.ema_momentum
+            keep = (iterations != 0).astype(_wide(w.dtype)) * self.ema_momentum
             scalars = {"keep": _scalar(keep, w.dtype), "take": _scalar(1 - keep, w.dtype)}
             run(change, [average], w, scalars)
         if self.ema_overwrite_frequency:
@@ -594,6 +591,11 @@ class Optimizer(State):
         if isinstance(config.get("learning_rate"), Mapping):
             config["learning_rate"] = deserialize(config["learning_rate"], custom_objects)
         return cls(**config)
+
+
+def _wide(dtype: Any) -> Any:
+    """Where scalars are computed: half precision does not tell 0.999 from 1."""
+    return np.dtype(np.float32) if dtype.itemsize == 2 else dtype
 
 
 def _scalar(value: Any, dtype: Any) -> Any:

@@ -2,7 +2,7 @@
 
 A rule is arithmetic on arrays, written once: `rule(xp, w, g, **slots, **scalars)` gives the new
 value of the variable `w`, whose gradient is `g`, and of its slots by name. It changes nothing
-itself. `update` runs it: in place on NumPy's arrays, as it stands on the tracers of `@function`.
+itself. `run` does: in place on NumPy's arrays, as the rule stands on the tracers of `@function`.
 
 Scalars arrive in the dtype of the arrays; what can be computed from scalars alone belongs into
 `Optimizer.scalars`, where it is computed once for a step and not once for an element.
@@ -143,7 +143,10 @@ def run_on_rows(
 
 
 BLOCK = 2**17
-"""Bytes of an array that are updated at a time: with those of its slots they fit a core's cache."""
+"""Bytes of an array that are updated at a time, so that what is computed on the way stays in cache.
+
+Adam on 1.9 million float32 values: 5.8 ms by 2**15 bytes, 4.9 by 2**16, 4.5 by 2**17 and 2**18.
+"""
 
 
 def rank_0(value: Any, dtype: Any) -> Any:
@@ -221,6 +224,11 @@ class _Symbol:
     def __neg__(self) -> _Symbol:
         return self._recorder.call(np.negative, self)
 
+    def _refuse(self, other: Any) -> _Symbol:
+        return self._recorder.call(None, other, self)
+
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = _refuse
+
 
 class _Recorder:
     """The `xp` of a rule that is being recorded: NumPy's ufuncs by name."""
@@ -229,6 +237,12 @@ class _Recorder:
         self.calls: list[tuple[Any, tuple[_Symbol, ...], _Symbol]] = []
 
     def call(self, ufunc: Any, *operands: _Symbol) -> _Symbol:
+        for operand in operands:
+            if not isinstance(operand, _Symbol):
+                raise TypeError(
+                    f"A rule has the number {operand!r} in it. Give it a name in `scalars`, and "
+                    "take it from there: a rule works on arrays and scalars of their dtype."
+                )
         result = _Symbol(self)
         self.calls.append((ufunc, operands, result))
         return result
