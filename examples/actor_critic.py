@@ -152,8 +152,8 @@ def draw(where, episodes, track):
     motion.plot(seconds, np.degrees(track[:, 2]), color="tab:red", label="angle of the pole (°)")
     motion.plot(seconds, 10 * track[:, 0], color="tab:blue", label="place of the cart (0.1 m)")
     motion.axhline(12, color="gray", linestyle=":", linewidth=1)
-    motion.axhline(-12, color="gray", linestyle=":", linewidth=1, label="falls")
-    motion.set(title="One episode after training", xlabel="time (s)", ylim=(-16, 26))
+    motion.axhline(-12, color="gray", linestyle=":", linewidth=1, label="a fall")
+    motion.set(title="One episode after training", xlabel="time (s)", ylim=(-14, 24))
     motion.legend(loc="upper left")
     figure.savefig(where)
 

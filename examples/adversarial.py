@@ -86,7 +86,7 @@ def main():
 
 def draw(where, network, images, labels, worst, sizes, accuracies):
     """Digits, what the network looks at, their deceiving twins; and the accuracy by their size."""
-    figure = new_figure(11, 4.6)
+    figure = new_figure(11, 4.2)
     left, right = figure.subfigures(1, 2, width_ratios=[3, 2])
 
     chosen = [np.flatnonzero(labels == digit)[0] for digit in range(6)]
@@ -102,7 +102,7 @@ def draw(where, network, images, labels, worst, sizes, accuracies):
         shown = tf.nn.softmax(network(pictures)).numpy() if colors == "gray_r" else None
         for place, cell in enumerate(cells):
             cell.imshow(pictures[place].reshape(8, 8), cmap=colors)
-            cell.set(xticks=[], yticks=[])
+            cell.set(xticks=[], yticks=[], frame_on=False)
             if shown is not None:
                 found = shown[place].argmax()
                 color = "black" if found == labels[place] else "tab:red"
@@ -114,7 +114,10 @@ def draw(where, network, images, labels, worst, sizes, accuracies):
         curve.plot(sizes, values, ".-", label=name)
     curve.axvline(SIZE, color="gray", linestyle=":", linewidth=1)
     curve.set(
-        title="Pixels changed …", xlabel="size of the change", ylabel="accuracy", ylim=(0, 1.02)
+        title="When all pixels are changed a little",
+        xlabel="change of each pixel",
+        ylabel="accuracy",
+        ylim=(0, 1.02),
     )
     curve.legend(loc="lower left")
     figure.savefig(where)

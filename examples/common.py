@@ -1,4 +1,4 @@
-"""What the examples share: their options, the layers of a network, the digits, and how a figure looks."""
+"""What the examples share: their options, a network, the digits, and how figures look."""
 
 import argparse
 import itertools
@@ -73,7 +73,7 @@ def new_figure(width, height):
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.titlesize": "medium",
-            "legend.frameon": False,
+            "legend.edgecolor": "none",
             "savefig.dpi": 120,
         }
     )

@@ -72,26 +72,27 @@ def main():
         bar.update(epoch + 1, zip(metrics, history[-1], strict=True))
 
     if options.figure:
-        draw(options.figure, np.array(history), network, test_images[:1])
+        draw(options.figure, np.array(history), network, test_images[test_labels == 6][:1])
     print(f"result: loss={loss:.4f} accuracy={accuracy:.3f}")
 
 
 def draw(where, history, network, image):
     """The accuracy, the filters of the first layer, and what they find in one image."""
-    figure = new_figure(10, 3.6)
-    left, middle, right = figure.subfigures(1, 3, width_ratios=[5, 4, 4])
+    figure = new_figure(11, 3.6)
+    left, middle, right = figure.subfigures(1, 3, width_ratios=[5, 4, 4], wspace=0.08)
 
     curve = left.subplots()
     curve.plot(range(1, len(history) + 1), history[:, 1])
     curve.set(title="Accuracy on held back digits", xlabel="epoch", ylabel="accuracy")
+    curve.locator_params(axis="x", integer=True)
 
-    middle.suptitle("16 filters of 3 × 3", fontsize="medium")
+    middle.suptitle("The 16 filters of the first layer", fontsize="medium")
     filters = network.first.filters.numpy()[:, :, 0]
     for place, cell in enumerate(middle.subplots(4, 4).flat):
         cell.imshow(filters[:, :, place], cmap="RdBu_r", vmin=-1, vmax=1)
         cell.axis("off")
 
-    right.suptitle("… and what they find in a digit", fontsize="medium")
+    right.suptitle("What each of them finds in a 6", fontsize="medium")
     found = tf.nn.relu(network.first(image)).numpy()[0]
     for place, cell in enumerate(right.subplots(4, 4).flat):
         cell.imshow(found[:, :, place], cmap="magma", vmin=0, vmax=found.max())

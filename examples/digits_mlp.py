@@ -53,6 +53,7 @@ def draw(where, history, images, labels, found):
     curve.semilogy(epochs, history[:, 0], label="training")
     curve.semilogy(epochs, history[:, 1], label="held back")
     curve.set(title=f"Loss; accuracy {history[-1, 2]:.1%}", xlabel="epoch", ylabel="cross-entropy")
+    curve.locator_params(axis="x", integer=True)
     curve.legend()
 
     wrong = np.flatnonzero(found != labels)

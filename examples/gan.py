@@ -12,7 +12,7 @@ import tensorflow as tf
 from common import MLP, arguments, new_figure
 
 BATCH = 256
-NOISE = 8
+NOISE = 2  # numbers from which the generator makes a point
 ANGLES = np.linspace(0, 2 * np.pi, 8, endpoint=False)
 CENTRES = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
 SPREAD = 0.05
@@ -52,8 +52,9 @@ def main():
 
     generator = MLP([NOISE, 64, 64, 2])
     discriminator = MLP([2, 64, 64, 1])
-    generator_optimizer = tf.keras.optimizers.Adam(1e-3, beta_1=0.5)
-    discriminator_optimizer = tf.keras.optimizers.Adam(1e-3, beta_1=0.5)
+    falling = tf.keras.optimizers.schedules.CosineDecay
+    generator_optimizer = tf.keras.optimizers.Adam(falling(3e-3, options.steps), beta_1=0.5)
+    discriminator_optimizer = tf.keras.optimizers.Adam(falling(6e-3, options.steps), beta_1=0.5)
 
     @tf.function
     def train_step(real):
@@ -63,7 +64,7 @@ def main():
             verdict = discriminator(made)
             generator_loss = should_be(1.0, verdict)
             discriminator_loss = should_be(1.0, discriminator(real)) + should_be(0.0, verdict)
-            discriminator_loss += 0.1 * steepness(discriminator, real)
+            discriminator_loss += 0.005 * steepness(discriminator, real)
 
         variables = generator.trainable_variables
         gradients = generator_tape.gradient(generator_loss, variables)
@@ -101,15 +102,17 @@ def draw(where, real, snapshots, discriminator):
         axes.plot(*points.T, ".", color="tab:red", markersize=3)
         axes.set(title=f"Made up, after {step} steps")
     for axes in (first, *others):
-        axes.set(aspect="equal", xticks=[], yticks=[])
+        axes.set_aspect("equal")
+        axes.axis("off")
 
     side = np.linspace(-1.6, 1.6, 100, dtype=np.float32)
     x, y = np.meshgrid(side, side)
     verdict = tf.sigmoid(discriminator(np.stack([x.ravel(), y.ravel()], axis=1)))
+    levels = np.linspace(0, 1, 11)
     shades = others[-1].contourf(
-        x, y, verdict.numpy().reshape(x.shape), cmap="Greys", alpha=0.5, zorder=0
+        x, y, verdict.numpy().reshape(x.shape), levels, cmap="Greys", alpha=0.6, zorder=0
     )
-    figure.colorbar(shades, ax=others[-1], label="discriminator: is true")
+    figure.colorbar(shades, ax=others[-1], shrink=0.85, label="“true”, says the discriminator")
     figure.savefig(where)
 
 

@@ -56,7 +56,8 @@ def draw(where, x, y, path):
         line.annotate(f"{step}", (1.02, slope + offset), color="tab:red", alpha=0.6, va="center")
     line.plot(ends, path[-1, 0] * ends + path[-1, 1], color="tab:red", label="the fitted line")
     line.plot(x, y, ".", color="tab:blue", alpha=0.7, label="the points")
-    line.set(title="The line, and after 0, 2, 5, 10 steps", xlabel="x", ylabel="y")
+    line.set(title="The line, also after 0, 2, 5 and 10 steps", xlabel="x", ylabel="y")
+    line.locator_params(axis="x", nbins=5)
     line.legend(loc="upper left")
 
     slopes, offsets = np.meshgrid(np.linspace(-0.5, 4.5, 80), np.linspace(-0.5, 3.5, 80))

@@ -16,9 +16,8 @@ def iris():
     """Length and width of 100 petals in cm, and whether each is of the second kind."""
     flowers = load_iris()
     chosen = flowers.target > 0
-    return flowers.data[chosen, 2:].astype(np.float32), (flowers.target[chosen] == 2).astype(
-        np.float32
-    )
+    petals, kinds = flowers.data[chosen, 2:], flowers.target[chosen]
+    return petals.astype(np.float32), (kinds == 2).astype(np.float32)
 
 
 class LogisticRegression(tf.Module):
@@ -88,7 +87,7 @@ def draw(where, model, sizes, labels, losses):
         of_kind = sizes[labels == kind]
         plane.plot(*of_kind.T, "o", color=color, mec="white", label=KINDS[kind])
     plane.set(title="Two kinds of iris", xlabel="petal length (cm)", ylabel="petal width (cm)")
-    plane.legend(loc="upper left")
+    plane.legend(loc="lower right")
 
     curve.plot(range(1, len(losses) + 1), losses)
     curve.set(title="Loss", xlabel="epoch", ylabel="cross-entropy", ylim=(0, None))

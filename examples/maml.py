@@ -1,8 +1,8 @@
 """MAML: find weights from which one gradient step learns a new task (Finn et al., 2017).
 
-A task is a sine wave of unknown height and phase, of which ten points are shown. An inner tape takes
-the gradient step on those points; the outer tape differentiates the loss *after* that step, through
-the inner gradient, with respect to the weights before it: a derivative of second order.
+A task is a sine wave of unknown height and phase, of which ten points are shown. The inner tape
+takes the gradient step on those points. The outer tape differentiates the loss after that step with
+respect to the weights before it, through the inner gradient: a derivative of second order.
 """
 
 import itertools
@@ -112,12 +112,14 @@ def draw(where, weights, losses):
     wave.plot(*np.squeeze(shown), "ko", label=f"the {POINTS} points shown")
     for steps, color in [(0, "tab:gray"), (1, "tab:orange"), (10, "tab:red")]:
         guess = network(adapt(weights, *shown, steps), x)[0]
-        wave.plot(x, guess, color=color, label=f"after {steps} gradient steps")
-    wave.set(title="A new task", xlabel="x", ylabel="y", ylim=(-4, 7))
-    wave.legend(loc="upper left", ncols=2, fontsize="small")
+        wave.plot(x, guess, color=color, label=f"gradient steps: {steps}")
+    wave.set(title="A new task", xlabel="x", ylabel="y", ylim=(-4, 6.5))
+    wave.legend(loc="upper center", ncols=2)
 
-    curve.semilogy(range(len(losses)), losses, "o-", color="tab:red")
-    curve.set(title="200 new tasks", xlabel="gradient steps", ylabel="mean squared error")
+    curve.plot(range(len(losses)), losses, "o-", color="tab:red")
+    curve.set(
+        title="200 new tasks", xlabel="gradient steps", ylabel="mean squared error", ylim=(0, None)
+    )
     figure.savefig(where)
 
 

@@ -1,35 +1,37 @@
 """A neural ODE: learn the law of motion from the motion (Chen et al., 2018).
 
-A network gives the velocity at each place of the plane. From it the Runge-Kutta method computes
-where a point goes, and the tape goes back through all its steps. The truth is a spiral, of which the
-network only ever sees short pieces.
+A network says how fast a state changes. The Runge-Kutta method computes from that where the state
+goes, and the tape goes back through all of its steps. The truth is a pendulum with friction, whose
+angle and speed move along a spiral; the network sees short pieces of it.
 """
 
 import numpy as np
 import tensorflow as tf
 from common import MLP, arguments, new_figure
 
-STEP = 0.05  # of time
+STEP = 0.1  # seconds
+LENGTH = 250  # steps of the whole track
 AHEAD = 10  # steps that the network has to foresee
 BATCH = 64
 
 
-def spiral_law(y):
-    """Velocities that turn and shrink: the true law."""
-    return y**3 @ np.float32([[-0.1, -2.0], [2.0, -0.1]])
+def pendulum(state):
+    """The true law: how angle and speed change."""
+    angle, speed = tf.unstack(state, axis=1)
+    return tf.stack([speed, -4.0 * tf.sin(angle) - 0.2 * speed], axis=1)
 
 
 def runge_kutta(law, y, steps):
-    """The places after 0, 1 ... `steps` steps of the classical method of fourth order."""
-    places = [y]
+    """The states after 0, 1 ... `steps` steps of the classical method of fourth order."""
+    states = [y]
     for _ in range(steps):
         k1 = law(y)
         k2 = law(y + 0.5 * STEP * k1)
         k3 = law(y + 0.5 * STEP * k2)
         k4 = law(y + STEP * k3)
         y = y + STEP / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-        places.append(y)
-    return tf.stack(places)
+        states.append(y)
+    return tf.stack(states)
 
 
 def pieces(track, random):
@@ -41,18 +43,18 @@ def pieces(track, random):
 def main():
     options = arguments(__doc__, steps=2000)
     random = np.random.default_rng(options.seed)
-    start = np.float32([[2.0, 0.0]])
-    track = runge_kutta(spiral_law, start, 500).numpy()[:, 0]
+    start = tf.constant([[2.5, 0.0]])
+    track = runge_kutta(pendulum, start, LENGTH).numpy()[:, 0]
 
     network = MLP([2, 64, 64, 2], activation=tf.tanh)
     rate = tf.keras.optimizers.schedules.CosineDecay(5e-3, options.steps)
     optimizer = tf.keras.optimizers.Adam(rate)
 
     @tf.function
-    def train_step(true_places):
+    def train_step(truth):
         with tf.GradientTape() as tape:
-            places = runge_kutta(network, true_places[0], AHEAD)
-            loss = tf.reduce_mean((places - true_places) ** 2)
+            states = runge_kutta(network, truth[0], AHEAD)
+            loss = tf.reduce_mean((states - truth) ** 2)
         gradients = tape.gradient(loss, network.trainable_variables)
         optimizer.apply_gradients(zip(gradients, network.trainable_variables, strict=True))
         return loss
@@ -62,7 +64,7 @@ def main():
         loss = train_step(pieces(track, random))
         bar.update(step + 1, [("loss", float(loss))])
 
-    learned = runge_kutta(network, start, 500).numpy()[:, 0]
+    learned = runge_kutta(network, start, LENGTH).numpy()[:, 0]
     error = np.mean(np.linalg.norm(learned - track, axis=1))
     if options.figure:
         draw(options.figure, network, track, learned)
@@ -70,25 +72,23 @@ def main():
 
 
 def draw(where, network, track, learned):
-    """The learned velocities with both tracks, and the tracks over time."""
-    figure = new_figure(10, 4.2)
-    plane, curve = figure.subplots(1, 2)
+    """The learned law with the track in it, and the angle over time."""
+    figure = new_figure(10, 4)
+    plane, curve = figure.subplots(1, 2, width_ratios=[4, 5])
 
-    side = np.linspace(-2.3, 2.3, 22, dtype=np.float32)
-    x, y = np.meshgrid(side, side)
-    velocity = network(np.stack([x.ravel(), y.ravel()], axis=1)).numpy()
-    speed = np.linalg.norm(velocity, axis=1, keepdims=True)
-    plane.quiver(x, y, *(velocity / speed).T, speed, cmap="Blues", pivot="mid", scale=30)
-    plane.plot(*track.T, color="black", linewidth=3, alpha=0.3, label="truth")
+    angle, speed = np.meshgrid(np.linspace(-3, 3, 19), np.linspace(-4.5, 4.5, 19))
+    states = np.stack([angle.ravel(), speed.ravel()], axis=1).astype(np.float32)
+    change = network(states).numpy().T
+    plane.quiver(*states.T, *change, color="tab:gray", alpha=0.5, scale=150, width=0.003)
+    plane.plot(*track.T, color="black", linewidth=4, alpha=0.25, label="truth")
     plane.plot(*learned.T, color="tab:red", label="learned")
-    plane.set(title="The learned velocities, and the track", aspect="equal")
+    plane.set(title="The learned law, and the track", xlabel="angle", ylabel="speed")
     plane.legend(loc="upper right")
 
     time = STEP * np.arange(len(track))
-    for axis, name, color in [(0, "x", "tab:red"), (1, "y", "tab:blue")]:
-        curve.plot(time, track[:, axis], color="black", linewidth=3, alpha=0.3)
-        curve.plot(time, learned[:, axis], color=color, label=name)
-    curve.set(title="From one start, over 25 s (truth in gray)", xlabel="time (s)", ylabel="place")
+    curve.plot(time, track[:, 0], color="black", linewidth=4, alpha=0.25, label="truth")
+    curve.plot(time, learned[:, 0], color="tab:red", label="learned")
+    curve.set(title="The same over time", xlabel="time (s)", ylabel="angle")
     curve.legend(loc="upper right")
     figure.savefig(where)
 

@@ -70,7 +70,8 @@ def draw(where, network, points, labels, losses):
     plane.contourf(x, y, probability, np.linspace(0, 1, 11), cmap="RdBu_r", alpha=0.6)
     for spiral, color in enumerate(["tab:blue", "tab:red"]):
         plane.plot(*points[labels == spiral].T, ".", color=color, markersize=3)
-    plane.set(title="The points, and what the network says", aspect="equal", xticks=[], yticks=[])
+    plane.set(title="The points, and what the network says", aspect="equal")
+    plane.axis("off")
 
     curve.semilogy(range(1, len(losses) + 1), losses)
     curve.set(title="Loss", xlabel="epoch", ylabel="cross-entropy")

@@ -38,7 +38,7 @@ def contrastive_loss(upper, lower):
 
 def main():
     options = arguments(__doc__, epochs=40)
-    (images, _), (test_images, _) = digits(options.seed)
+    (images, _), (test_images, test_labels) = digits(options.seed)
     batches = (
         tf.data.Dataset.from_tensor_slices((images[:, :32], images[:, 32:]))
         .shuffle(len(images))
@@ -72,23 +72,29 @@ def main():
         bar.update(epoch + 1, zip(metrics, [loss, first, among_ten], strict=True))
 
     if options.figure:
-        draw(options.figure, test_images, similarity.numpy(), ranks)
+        draw(options.figure, test_images, test_labels, similarity.numpy(), ranks)
     print(f"result: loss={loss:.4f} first={first:.3f} among_ten={among_ten:.3f}")
 
 
-def draw(where, images, similarity, ranks):
+def picture(upper, lower):
+    return np.concatenate([upper, lower]).reshape(8, 8)
+
+
+def draw(where, images, labels, similarity, ranks):
     """Upper halves with the lower halves that fit best, and how often the true one is found."""
     figure = new_figure(10, 4.2)
     left, right = figure.subfigures(1, 2, width_ratios=[3, 2])
-    left.suptitle(
-        "An upper half with the lower halves that fit best (true one in red)", fontsize="medium"
-    )
-    for row, cells in enumerate(left.subplots(4, 7)):
-        best = np.argsort(-similarity[row])[:6]
-        for cell, lower in zip(cells, [None, *best], strict=True):
-            halves = [images[row, :32], images[row if lower is None else lower, 32:]]
-            cell.imshow(np.concatenate(halves).reshape(8, 8), cmap="gray_r")
-            cell.set(xticks=[], yticks=[])
+    left.suptitle("Upper halves, and the lower halves that fit best (true: red)", fontsize="medium")
+    chosen = [np.flatnonzero(labels == digit)[0] for digit in (0, 2, 5, 6)]
+    for cells, upper in zip(left.subplots(4, 7), chosen, strict=True):
+        blank = np.zeros(32)
+        cells[0].imshow(picture(images[upper, :32], blank), cmap="gray_r")
+        for cell, lower in zip(cells[1:], np.argsort(-similarity[upper]), strict=False):
+            color = "Reds" if lower == upper else "gray_r"
+            cell.imshow(picture(images[upper, :32], images[lower, 32:]), cmap=color)
+        for cell in cells:
+            cell.axis("off")
+
     curve = right.subplots()
     counts = np.arange(1, 31)
     curve.plot(counts, [np.mean(ranks < n) for n in counts], label="two towers")

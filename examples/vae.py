@@ -1,9 +1,9 @@
 """A variational autoencoder: digits as points of a plane.
 
-The encoder gives a mean and a deviation for each image; the decoder draws an image from a point
-drawn around that mean. Noise times deviation plus mean keeps the drawing differentiable, so that one
-tape goes through both networks. The loss is the negative evidence lower bound: what the image costs
-given its point, and what the point costs against a standard normal.
+The encoder gives each image a mean and a deviation, the decoder makes an image from a point near
+the mean. The point is mean + deviation × noise, so the tape goes through both networks. The loss is
+the negative evidence lower bound: what the image costs when its point is known, and what the point
+costs against a standard normal distribution.
 """
 
 import numpy as np
@@ -68,15 +68,16 @@ def draw(where, model, images, labels):
     mean, _ = model.encode(images)
     points = plane.scatter(*mean.numpy().T, c=labels, cmap="tab10", vmin=-0.5, vmax=9.5, s=14)
     figure.colorbar(points, ax=plane, ticks=range(10), label="digit")
-    plane.set(title="Held back digits in the plane", aspect="equal", xlim=(-3, 3), ylim=(-3, 3))
+    plane.set(title="Held back digits in the plane", aspect="equal")
+    plane.set(xlim=(-2.7, 2.7), ylim=(-2.7, 2.7))
 
-    side = np.linspace(-2.6, 2.6, 14, dtype=np.float32)
+    side = np.linspace(-2.4, 2.4, 9, dtype=np.float32)
     x, y = np.meshgrid(side, side[::-1])
-    drawn = tf.sigmoid(model.decoder(np.stack([x.ravel(), y.ravel()], axis=1))).numpy()
-    mosaic = drawn.reshape(14, 14, 8, 8).swapaxes(1, 2).reshape(14 * 8, 14 * 8)
-    edge = side[-1] + 0.2
-    pictures.imshow(mosaic, cmap="gray_r", extent=(-edge, edge, -edge, edge))
-    pictures.set(title="What the decoder draws there")
+    made = tf.sigmoid(model.decoder(np.stack([x.ravel(), y.ravel()], axis=1)))
+    tiles = np.pad(made.numpy().reshape(9, 9, 8, 8), [(0, 0), (0, 0), (1, 1), (1, 1)])
+    mosaic = tiles.swapaxes(1, 2).reshape(90, 90)
+    pictures.imshow(mosaic, cmap="gray_r", extent=(-2.7, 2.7, -2.7, 2.7))
+    pictures.set(title="What the decoder makes of each place")
     figure.savefig(where)
 
 

@@ -1,17 +1,17 @@
 """Traced mode for tests that were written for eager code.
 
-A test body runs while a graph is open, as the body of a `@function` does: floating tensors that it
-makes by `tf.constant` and `tf.convert_to_tensor` are symbolic, like arguments, and so are the values
-of variables. Where the body asks for values, the program traced so far is run, op by op on XLA.
+A test body runs while a graph is open, as the body of a `@function` does: the tensors that it makes
+by `tf.constant` and `tf.convert_to_tensor` are symbolic, like arguments, and so are the values of
+variables. Where the body asks for values, the program traced so far is run, op by op on XLA.
 """
 
 import functools
 from contextlib import contextmanager
 
+import jax
 import numpy as np
 
 import gradtape
-from gradtape.core import dtypes
 from gradtape.core.dispatch import listeners
 from gradtape.core.tensor import Tensor, is_symbolic
 from gradtape.core.tracing import current_graph
@@ -20,7 +20,7 @@ from gradtape.function.graph import Cut, Graph, Mark
 MADE_BY = ["constant", "convert_to_tensor"]
 """The functions of gradtape whose tensors become symbolic."""
 
-own_values = Tensor._values
+values_of_eager_tensors = Tensor._values
 
 
 class TracedTest(Graph):
@@ -40,16 +40,20 @@ class TracedTest(Graph):
         return x
 
     def value(self, array):
-        """The value of a tracer, from the equations so far."""
+        """The value of a tracer, from the equations so far; or what a check among them raises."""
         cut = Cut(self, Mark(0, 0), self.mark(), [array])
-        supplies = dict((id(tracer), supply) for tracer, supply in self.feeds)
+        supplies = {id(tracer): supply for tracer, supply in self.feeds}
         variables = {id(t._array): self.variables[key] for key, t in self.read_as.items()}
-        values = [
+        inputs = [
             supplies[id(t)]() if id(t) in supplies else variables[id(t)]._array_outside()
             for t in cut.free
         ]
         with self.left():
-            return np.asarray(cut.run(cut.free, values)[0])
+            value = np.asarray(cut.run(cut.free, inputs)[0])
+            jax.effects_barrier()
+        if self.messages:
+            raise self.messages.pop()
+        return value
 
 
 @contextmanager
@@ -58,17 +62,15 @@ def traced(monkeypatch):
     graph = TracedTest("test")
 
     def values(tensor, use):
-        array = tensor._array
-        if getattr(array, "_trace", None) is graph.trace and current_graph() is graph:
-            return graph.value(array)
-        return own_values(tensor, use)
+        if getattr(tensor._array, "_trace", None) is graph.trace and current_graph() is graph:
+            return graph.value(tensor._array)
+        return values_of_eager_tensors(tensor, use)
 
     monkeypatch.setattr(Tensor, "_values", values)
     for name in MADE_BY:
-        make = getattr(gradtape, name)
-        monkeypatch.setattr(gradtape, name, _symbolic_result(graph, make))
+        monkeypatch.setattr(gradtape, name, _symbolic_result(graph, getattr(gradtape, name)))
     with graph.running():
-        yield graph
+        yield
         left = [recorder for recorder in listeners() if recorder is not graph]
     assert not left, f"tapes are left active: {left}"
 

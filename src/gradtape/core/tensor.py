@@ -235,7 +235,7 @@ class Reference:
 
 def is_symbolic(array: Any) -> bool:
     """Whether `array` has no values: it stands for those of every call of a traced function."""
-    return hasattr(array, "_trace")  # JAX's tracers, told apart without importing JAX
+    return hasattr(type(array), "_trace")  # of JAX, told apart without importing it
 
 
 def symbolic_error(tensor: Tensor, use: str) -> SymbolicTensorError:

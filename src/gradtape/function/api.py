@@ -169,7 +169,9 @@ class Function:
                 f"{len(values)}."
             )
         fitted = [
-            nest.map_structure(functools.partial(self._fit, i), spec, value)
+            self._fit(i, spec, value)
+            if isinstance(spec, TensorSpec)
+            else nest.map_structure(functools.partial(self._fit, i), spec, value)
             for i, (spec, value) in enumerate(zip(specs, values, strict=False))
         ]
         return (*fitted, *values[len(specs) :])
@@ -327,7 +329,22 @@ class Function:
         leaves: list[Any] = []
         key = tuple([describe(a, leaves) for a in args])
         concrete = self._traces.get(key) or self._trace(key, instance, args, leaves)
-        return BoundTrace(concrete, list(zip(self._names(), args, strict=False)))
+        return BoundTrace(concrete, self._named(args))
+
+    def _named(self, args: Any) -> list[tuple[str, Any]]:
+        """All arguments with their names; those of *args are numbered."""
+        if self._signature is None:
+            *args, kwargs = args
+            return [*[(f"args_{i}", value) for i, value in enumerate(args)], *kwargs.items()]
+        named: list[tuple[str, Any]] = []
+        for parameter, value in zip(self._signature.parameters.values(), args, strict=True):
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                named += [(f"{parameter.name}_{i}", v) for i, v in enumerate(value)]
+            elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                named += value.items()
+            else:
+                named.append((parameter.name, value))
+        return named
 
     def _names(self) -> list[str]:
         return [] if self._signature is None else list(self._signature.parameters)

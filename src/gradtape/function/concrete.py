@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from ..core import nest
+from ..core import dtypes, nest
 from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
 from ..core.dispatch import recorders
@@ -46,17 +46,19 @@ class ConcreteFunction:
         inputs = [x._array for x in self._arguments]
         inputs += [graph.read_as[key]._array for key in graph.variables]
         inputs += [tracer for tracer, _ in graph.feeds]
-        # What the arguments do not decide is no output of the program.
-        self._constants = [None if isinstance(y._array, Tracer) else y for y in outputs]
+        # What no call decides is no output of the program.
+        self._constants = [None if _is_computed(y, graph) else y for y in outputs]
+        computed = [y for y, constant in zip(outputs, self._constants, strict=True)
+                    if constant is None]  # fmt: skip
         self._all_computed = all(y is None for y in self._constants)
         self._is_flat = type(self._result) in (tuple, list) and all(
             type(mark) is _Leaf for mark in self._result
         )
-        self._targets = [y._key for y in outputs if isinstance(y._array, Tracer)]
+        self._targets = [y._key for y in computed]
         for y in outputs:
             if y._key is not None:
                 graph.tensors.setdefault(y._key, y)
-        arrays = [y._array for y in outputs if isinstance(y._array, Tracer)]
+        arrays = [y._array for y in computed]
         arrays += [graph.values[key]._array for key in graph.variables if key in graph.assigned]
         self.program = Program(graph, inputs, arrays, Mark(0, 0), graph.mark())
         self._compiled = self._compile(inputs)
@@ -328,6 +330,12 @@ def _references() -> int:
 
 
 _ALONE = _references()
+
+
+def _is_computed(y: Tensor, graph: Graph) -> bool:
+    """Whether a result depends on the arguments, or on tensors that tapes may watch."""
+    array = y._array
+    return isinstance(array, Tracer) or (array.dtype in dtypes.INEXACT and y._key in graph.tracked)
 
 
 def _position(variable: Variable, leaves: list[Any]) -> int | None:

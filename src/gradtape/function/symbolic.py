@@ -41,7 +41,7 @@ def gradients(
         if y._array.dtype in dtypes.INEXACT
     ]
     stopped = {key_of(x) for x in nest.flatten(stop_gradients or [])}
-    records = [_without_inputs(r, stopped) for r in graph.steps]
+    records = [_cut_at(stopped, record) for record in graph.steps]
     found = backward(reversed(records), seeds, [_key(x) for x in sources])
     if wants_zeros(unconnected_gradients):
         found = [zeros_of(x) if g is None else g for g, x in zip(found, sources, strict=True)]
@@ -84,8 +84,11 @@ def _key(x: Any) -> int:
     return x._key if isinstance(x, Variable) else key_of(x)
 
 
-def _without_inputs(record: Any, stopped: set[int]) -> Any:
+def _cut_at(stopped: set[int], record: Any) -> Any:
+    """The record, through which nothing flows back from the tensors with these keys."""
     op, inputs, outputs, saved, params = record
-    if not stopped:
+    if type(outputs) is int:
+        return (op, (), outputs, saved, params) if outputs in stopped else record
+    if stopped.isdisjoint(outputs):
         return record
-    return op, tuple([(i, k) for i, k in inputs if k not in stopped]), outputs, saved, params
+    return op, inputs, tuple([-1 if key in stopped else key for key in outputs]), saved, params

@@ -19,6 +19,7 @@ from ..core.dispatch import Record, listeners
 from ..core.engine import common_engine
 from ..core.op import Op
 from ..core.tensor import Tensor, is_symbolic, new_key
+from ..core.tracing import current_graph
 from .scopes import get_logger
 from .variable import Variable
 
@@ -345,8 +346,9 @@ class GradientTape:
         self, parallel_iterations: int | None, vectorised: bool, name: str
     ) -> int | None:
         """How many rows of a Jacobian to compute at once; None for as many as fit."""
+        asked_repeatedly = self._persistent or current_graph() is not None
         if not vectorised:
-            if not self._persistent:
+            if not asked_repeatedly:
                 raise RuntimeError(
                     f"{name}: experimental_use_pfor=False asks the tape once for each row, which "
                     "takes a persistent one: tf.GradientTape(persistent=True)."
@@ -354,8 +356,8 @@ class GradientTape:
             return 1
         if parallel_iterations is None:
             return None
-        if not self._persistent or parallel_iterations < 2:
-            kind = RuntimeError if name == "batch_jacobian" and not self._persistent else ValueError
+        if not asked_repeatedly or parallel_iterations < 2:
+            kind = RuntimeError if name == "batch_jacobian" and not asked_repeatedly else ValueError
             raise kind(
                 f"{name}: `parallel_iterations` limits how many rows are computed at once: it must "
                 f"be 2 or more, on a persistent tape, and is {parallel_iterations}."
