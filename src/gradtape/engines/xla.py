@@ -75,19 +75,9 @@ class XlaEngine(Engine):
         return jnp.pad(x, paddings, constant_values=value) if len(paddings) else jnp.asarray(x)
 
     def matrix_product(self, a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
-        """One `dot_general` over the axes as they lie: XLA copies what is transposed before it."""
-        if transpose_a and _is_worth_transposing(a, b):
-            barrier = jax.lax.optimization_barrier
-            a, transpose_a = barrier(barrier(a).T), False
-        over = ([a.ndim - 1 - transpose_a], [b.ndim - 2 + transpose_b])
-        if b.ndim == 2:
-            return jax.lax.dot_general(a, b, (over, ([], [])))
-        if a.shape[:-2] == b.shape[:-2]:
-            batch = list(range(a.ndim - 2))
-            return jax.lax.dot_general(a, b, (over, (batch, batch)))
-        return jnp.matmul(
-            a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b
-        )
+        from ._xla_products import matrix_product
+
+        return matrix_product(a, b, transpose_a, transpose_b)
 
     def einsum(self, equation: str, *operands: Any, optimize: Any = "greedy") -> Any:
         return jnp.einsum(equation, *operands, optimize=optimize)
@@ -305,18 +295,6 @@ class XlaEngine(Engine):
         means = jnp.where(end > start, ranges / jnp.maximum(end - start, 1), -jnp.inf)
         largest = jax.lax.cummax(means, 2, reverse=True)
         return jnp.where(start <= jnp.arange(size), largest, jnp.inf).min(1)
-
-
-def _is_worth_transposing(a: Any, b: Any) -> bool:
-    """Whether XLA multiplies the transpose of `a` by `b` faster if it is made first.
-
-    On the CPU: the library it multiplies with does not read the left side by columns, and what XLA
-    then does itself takes up to twice as long: 18 ms in place of 10 for the gradient of a (784,
-    1024) weight in a batch of 512. For less work, the copy costs more than that.
-    """
-    if a.ndim != 2 or b.ndim != 2 or not all(isinstance(n, int) for n in (*a.shape, *b.shape)):
-        return False
-    return a.size * b.size >= 2**27 * a.shape[0] and jax.default_backend() == "cpu"
 
 
 engine = XlaEngine(jnp)

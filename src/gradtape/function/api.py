@@ -329,7 +329,8 @@ class Function:
         leaves: list[Any] = []
         key = tuple([describe(a, leaves) for a in args])
         concrete = self._traces.get(key) or self._trace(key, instance, args, leaves)
-        return BoundTrace(concrete, self._named(args))
+        python = functools.partial(self._invoke, instance, args)
+        return BoundTrace(concrete, self._named(args), python)
 
     def _named(self, args: Any) -> list[tuple[str, Any]]:
         """All arguments with their names; those of *args are numbered."""

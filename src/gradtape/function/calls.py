@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.errors import UnexpectedTracerError
 
 from ..core import dtypes
 from ..core.cotangent import dense
@@ -21,7 +22,7 @@ from ..core.op import JointOp
 from ..core.tensor import Tensor, new_key
 from ..ops.joining import stack
 from ..tape.batching import Batch, BatchedTensor
-from .graph import Graph, Program, jitted, parts_of, with_parts
+from .graph import Graph, Program, jitted, leaked_among, parts_of, with_parts
 
 Slot = Hashable
 
@@ -249,7 +250,10 @@ def run(
             compiled = jax.jit(jax.vmap(function, axes))
         program.compiled[key] = compiled
     with jax.enable_x64(True):
-        outputs = compiled(*values)
+        try:
+            outputs = compiled(*values)
+        except UnexpectedTracerError:
+            raise leaked_among(values) from None
         if program.cut(also).effects:
             program.graph.raise_messages(outputs)
         return [np.asarray(y) for y in outputs]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from sys import getrefcount
 from typing import Any
 
 import jax
 import numpy as np
 from jax.core import Tracer
+from jax.errors import UnexpectedTracerError
 
 from ..core import dtypes, nest
 from ..core.convert import as_tensor
@@ -16,10 +18,11 @@ from ..core.cotangent import IndexedSlices
 from ..core.dispatch import recorders
 from ..core.errors import Error, UnimplementedError
 from ..core.tensor import Tensor
+from ..core.tracing import current_graph
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable, held_lock
 from .calls import CompiledCall
-from .graph import Cut, Graph, Mark, Program, jitted
+from .graph import Cut, Graph, Mark, Program, jitted, leaked_among
 from .signature import Open, describe
 
 
@@ -108,33 +111,41 @@ class ConcreteFunction:
             sources = self._tracked_sources(tensors, variables)
             if sources:
                 return self._call_recorded(tensors, variables, sources)
-        arrays = [x._array for x in tensors]
         if self._assigned:
             held_lock.acquire()
             try:
-                outputs = self._run(arrays, variables)
+                outputs = self._run(tensors, variables)
                 for v, array in zip(assigned, outputs, strict=False):
                     v._held = array  # eager code asks for it when it reads
                     v._tensor = None
             finally:
                 held_lock.release()
         else:
-            outputs = self._run(arrays, variables)
+            try:
+                outputs = self._run(tensors, variables)
+            except RuntimeError as error:
+                if "deleted" not in str(error):
+                    raise
+                with held_lock:  # another thread's program has just taken a variable over
+                    outputs = self._run(tensors, variables)
         return self._packed([Tensor(np.asarray(y)) for y in outputs[len(self._assigned) :]])
 
-    def _run(self, arrays: list[Any], variables: list[Variable]) -> Any:
+    def _run(self, tensors: list[Tensor], variables: list[Variable]) -> Any:
         # No Python for each variable on the usual way: 50 of them cost 3 µs, and 15 in a loop.
         held = [v._held for v in variables]
         if held and max(map(getrefcount, held)) > _ALONE:  # (None has very many references)
             held = [_unshared(v) for v in variables]
-        arrays += held
+        arrays = [*[x._array for x in tensors], *held]
         for supply in self._feeds:
             arrays.append(supply())
-        if self._is_wide:
-            with jax.enable_x64(True):
+        try:
+            if self._is_wide:
+                with jax.enable_x64(True):
+                    outputs = self._compiled(*arrays)
+            else:  # without this flag JAX finds the program faster: 7 µs with 50 variables
                 outputs = self._compiled(*arrays)
-        else:  # without this flag JAX finds the program faster: 7 µs with 50 variables
-            outputs = self._compiled(*arrays)
+        except UnexpectedTracerError:
+            raise leaked_among(arrays) from None
         if self._has_effects:
             self.graph.raise_messages(outputs)
         return outputs
@@ -161,14 +172,13 @@ class ConcreteFunction:
     def _call_recorded(
         self, tensors: list[Tensor], variables: list[Variable], sources: dict[Any, Tensor]
     ) -> Any:
-        values = [x._array for x in tensors]
-        with held_lock:
-            values += [v._now()._array for v in variables]
-        values += [supply() for supply in self._feeds]
-        call = CompiledCall(self.name, self.program, values, sources)
-        outputs = call.run([*self._targets, *[None] * len(self._assigned)])
-        for i, y in zip(self._assigned, outputs[len(self._targets) :], strict=True):
-            variables[i]._store_outside(y._array)
+        with held_lock if self._assigned else nullcontext():
+            values = [x._array for x in [*tensors, *[v._now() for v in variables]]]
+            values += [supply() for supply in self._feeds]
+            call = CompiledCall(self.name, self.program, values, sources)
+            outputs = call.run([*self._targets, *[None] * len(self._assigned)])
+            for i, y in zip(self._assigned, outputs[len(self._targets) :], strict=True):
+                variables[i]._store_outside(y._array)
         return self._packed(outputs[: len(self._targets)])
 
     def _packed(self, outputs: list[Tensor]) -> Any:
@@ -230,9 +240,15 @@ class ConcreteFunction:
 class BoundTrace:
     """What `get_concrete_function` gives: a trace, called with the tensors of its signature."""
 
-    def __init__(self, concrete: ConcreteFunction, arguments: list[tuple[str, Any]]) -> None:
+    def __init__(
+        self,
+        concrete: ConcreteFunction,
+        arguments: list[tuple[str, Any]],
+        python: Callable[[Iterator[Any]], Any],
+    ) -> None:
         self._concrete = concrete
         self._arguments = arguments
+        self._python = python  # runs the Python function, on these leaves of the arguments
         self.name = concrete.name
 
     @property
@@ -304,6 +320,8 @@ class BoundTrace:
                     f"{argument!r:.100}."
                 )
         leaves = [leaf.tensor if isinstance(leaf, Open) else leaf for leaf in leaves]
+        if current_graph() is not None:
+            return self._python(iter(leaves))  # part of the function that is being traced
         return self._concrete.call(leaves)
 
     def __repr__(self) -> str:

@@ -560,6 +560,11 @@ def leaked(tracer: Any) -> SymbolicTensorError:
     return SymbolicTensorError(_explain(tracer))
 
 
+def leaked_among(arrays: list[Any]) -> SymbolicTensorError:
+    """The same, of the first such tensor among the arguments of a program."""
+    return next(leaked(array) for array in arrays if isinstance(array, Tracer))
+
+
 @contextmanager
 def values_explained() -> Iterator[None]:
     """A block in which the errors of JAX about missing values become ours, with the user's line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from sys import getrefcount
 from threading import Lock, RLock
 from typing import Any
@@ -15,7 +16,7 @@ from ..core.dtypes import DType, as_dtype, of_numpy
 from ..core.engine import common_engine
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ..core.shape import TensorShape
-from ..core.tensor import Reference, Tensor, is_symbolic, new_key, numpy_text
+from ..core.tensor import Reference, Tensor, is_symbolic, new_key, numpy_text, symbolic_error
 from ..core.tracing import current_graph, tracing
 from ..ops import operators as operators  # installs the operators of Tensor, copied below
 from ..ops.creation import identity
@@ -127,10 +128,27 @@ class Variable:
         graph = current_graph()
         if graph is not None:
             return graph.read(self)  # type: ignore[no-any-return]
-        with held_lock:  # no compiled program takes the array over meanwhile
+        tensor = self._tensor
+        return self._fetched() if tensor is None else tensor
+
+    def _fetched(self) -> Tensor:
+        """What a compiled program left, for eager code.
+
+        A program that runs now is waited for only if it has taken the array over: it may itself
+        have called the Python code that asks.
+        """
+        if not held_lock.acquire(blocking=False):
+            held = self._held
+            with suppress(RuntimeError):
+                if held is not None:
+                    return Tensor(np.asarray(held), self._key)
+            held_lock.acquire()
+        try:
             if self._tensor is None:
                 self._tensor = Tensor(np.asarray(self._held), self._key)
             return self._tensor
+        finally:
+            held_lock.release()
 
     def _array_outside(self) -> Any:
         """The array outside of any trace, for its shape and dtype."""
@@ -142,7 +160,9 @@ class Variable:
 
         A tensor that was read before keeps its value: then this is a copy, the variable's own.
         """
-        tensor = self._now()
+        tensor = self._tensor
+        if tensor is None or tracing.threads:
+            tensor = self._now()
         array = tensor._array
         if (
             type(array) is not np.ndarray
@@ -519,7 +539,10 @@ def _one_array(tensor: Tensor, op: str) -> Any:
             f"{op}: a variable holds one value, and inside vectorized_map this tensor has one for "
             "each element. Return it from the function, and assign the result."
         )
-    return tensor._array
+    array = tensor._array
+    if type(array) is not np.ndarray and is_symbolic(array) and current_graph() is None:
+        raise symbolic_error(tensor, op)
+    return array
 
 
 def _own_array(value: Any, dtype: Any) -> Any:
