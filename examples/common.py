@@ -9,11 +9,18 @@ import numpy as np
 import tensorflow as tf
 
 
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
 def arguments(description, **counts):
     """The options of an example: `counts` with their defaults (`epochs=60`), --seed, --figure."""
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     for name, default in counts.items():
-        parser.add_argument(f"--{name}", type=int, default=default, metavar="N")
+        parser.add_argument(f"--{name}", type=positive, default=default, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     picture = f"{Path(sys.argv[0]).stem}.png"
     parser.add_argument("--figure", default=picture, metavar="PATH", help='"" for none')

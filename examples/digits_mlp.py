@@ -34,18 +34,18 @@ def main():
     bar = tf.keras.utils.Progbar(options.epochs, stateful_metrics=metrics, unit_name="epoch")
     for epoch in range(options.epochs):
         loss = np.mean([train_step(x, y).numpy() for x, y in batches])
-        found = np.argmax(network(test_images), axis=1)
-        accuracy = np.mean(found == test_labels)
+        accuracy = np.mean(np.argmax(network(test_images), axis=1) == test_labels)
         history.append([loss, float(mean_loss(test_images, test_labels)), accuracy])
         bar.update(epoch + 1, zip(metrics, history[-1], strict=True))
 
     if options.figure:
-        draw(options.figure, np.array(history), test_images, test_labels, found)
+        probabilities = tf.nn.softmax(network(test_images)).numpy()
+        draw(options.figure, np.array(history), test_images, test_labels, probabilities)
     print(f"result: loss={history[-1][1]:.4f} accuracy={accuracy:.3f}")
 
 
-def draw(where, history, images, labels, found):
-    """The loss, and the digits that were not recognized."""
+def draw(where, history, images, labels, probabilities):
+    """The loss, and the images of whose digit the network is least sure."""
     figure = new_figure(9, 3.6)
     left, right = figure.subfigures(1, 2, width_ratios=[3, 2])
     curve = left.subplots()
@@ -56,14 +56,14 @@ def draw(where, history, images, labels, found):
     curve.locator_params(axis="x", integer=True)
     curve.legend()
 
-    wrong = np.flatnonzero(found != labels)
-    right.suptitle(f"{len(wrong)} of {len(labels)} not recognized", fontsize="medium")
-    for place, cell in enumerate(right.subplots(3, 4).flat):
+    right.suptitle("The hardest: what it says, and (the truth)", fontsize="medium")
+    sureness = probabilities[np.arange(len(labels)), labels]
+    for cell, index in zip(right.subplots(3, 4).flat, np.argsort(sureness), strict=False):
+        found = probabilities[index].argmax()
+        color = "black" if found == labels[index] else "tab:red"
+        cell.imshow(images[index].reshape(8, 8), cmap="gray_r")
+        cell.set_title(f"{found} ({labels[index]})", fontsize="small", color=color)
         cell.axis("off")
-        if place < len(wrong):
-            index = wrong[place]
-            cell.imshow(images[index].reshape(8, 8), cmap="gray_r")
-            cell.set_title(f"{labels[index]}, not {found[index]}", fontsize="small")
     figure.savefig(where)
 
 

@@ -106,7 +106,7 @@ def draw(where, weights, losses):
     wave, curve = figure.subplots(1, 2, width_ratios=[3, 2])
 
     tasks = np.full([1, 1, 1], 3.0), np.full([1, 1, 1], 1.0)
-    shown = points_of(tasks, np.random.default_rng(5), POINTS)
+    shown = points_of(tasks, np.random.default_rng(3), POINTS)
     x = np.linspace(-5, 5, 200, dtype=np.float32)[:, None]
     wave.plot(x, 3.0 * np.sin(x - 1.0), "k:", label="the wave")
     wave.plot(*np.squeeze(shown), "ko", label=f"the {POINTS} points shown")

@@ -85,14 +85,14 @@ def draw(where, times, places, t, with_law, without):
     """The measurements, the truth, and what the two networks make of them."""
     figure = new_figure(9, 4)
     axes = figure.subplots()
-    axes.axvspan(0, MEASURED, color="gray", alpha=0.12, linewidth=0, label="measured")
+    axes.axvspan(0, MEASURED, color="gray", alpha=0.12, linewidth=0)
     axes.plot(t, truth(t), color="black", linestyle=":", label="truth")
     axes.plot(t, without, color="tab:orange", label="network without the law")
     axes.plot(t, with_law, color="tab:blue", label="network with the law")
     axes.plot(times, places, "o", color="black", markersize=4, label="measurements")
-    axes.set(title="A swinging spring", xlabel="time (s)", ylabel="place", ylim=(-1.2, 1.7))
-    axes.set_xlim(0, END)
-    axes.legend(ncols=3, loc="upper right")
+    axes.set(title="A swinging spring, measured in the gray part", xlabel="time (s)")
+    axes.set(ylabel="place", xlim=(0, END), ylim=(-1.3, 1.3))
+    axes.legend(ncols=2, loc="lower right")
     figure.savefig(where)
 
 

@@ -109,9 +109,7 @@ def cnn_of_tape(tf: Any, p: Any, x: Any, labels: Any) -> Any:
 def cnn_of_jax(jax: Any, p: Any, x: Any, labels: Any) -> Any:
     layout, lax = ("NHWC", "HWIO", "NHWC"), jax.lax
     for layer in "01":
-        x = lax.conv_general_dilated(
-            x, p[f"k{layer}"], (1, 1), "SAME", dimension_numbers=layout
-        )
+        x = lax.conv_general_dilated(x, p[f"k{layer}"], (1, 1), "SAME", dimension_numbers=layout)
         x = jax.nn.relu(x + p[f"b{layer}"])
         window = (1, 2, 2, 1)
         x = lax.reduce_window(x, -jax.numpy.inf, lax.max, window, window, "VALID")

@@ -1,12 +1,6 @@
 """gradtape run: a program that imports tensorflow runs on gradtape, otherwise as under python."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize(
@@ -305,52 +299,3 @@ def test_a_real_tensorflow_on_the_path_is_passed_over(gradtape, script):
     script("raise AssertionError('the other one')\n", "tensorflow.py")
     done = gradtape("run", script("import tensorflow\nprint(tensorflow.__name__)\n"))
     assert done.stdout == "gradtape\n", done.stderr
-
-
-# The examples, which also run on TensorFlow.
-
-
-def test_linear_regression(gradtape):
-    done = gradtape("run", EXAMPLES / "linear_regression.py", "--epochs", 150)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "y = 2.99 x + 1.99  (made with y = 3 x + 2)"
-
-
-def test_hessian(gradtape):
-    done = gradtape("run", EXAMPLES / "hessian.py")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[1:] == [
-        "gradient [12.0, 4.0]",
-        "Hessian  [[24.0, 12.0], [12.0, 2.0]]",
-    ]
-
-
-def test_train_mlp_learns_and_reports_by_tenths(gradtape):
-    done = gradtape("run", EXAMPLES / "train_mlp.py", "--epochs", 20)
-    assert done.returncode == 0, done.stderr
-    *reports, last = done.stdout.splitlines()
-    assert [line[:7] for line in reports] == [f"[{n:3d} %]" for n in range(10, 101, 10)]
-    losses = [float(line.split("loss ")[1].split()[0]) for line in reports]
-    assert losses[-1] < 0.5 * losses[0]
-    assert last.startswith("final loss ") and float(last.split("accuracy ")[1]) > 0.85
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_train_mlp_draws_a_bar_on_a_terminal():
-    import os
-    import pty
-
-    terminal, end = pty.openpty()
-    command = [sys.executable, "-m", "gradtape", "run", EXAMPLES / "train_mlp.py", "--epochs", "2"]
-    with subprocess.Popen(command, stdout=end, stderr=end) as process:
-        os.close(end)
-        shown = b""
-        try:
-            while part := os.read(terminal, 4096):
-                shown += part
-        except OSError:  # Linux reports the end of a pseudo-terminal as an input/output error
-            pass
-        os.close(terminal)
-    assert process.returncode == 0, shown
-    assert b"\r[############............] epoch 1" in shown
-    assert b"\r[########################] epoch 2" in shown

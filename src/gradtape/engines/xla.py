@@ -111,6 +111,17 @@ class XlaEngine(Engine):
     def relu(self, x: Any) -> Any:
         return jnp.maximum(x, 0)
 
+    def where(self, condition: Any, *branches: Any) -> Any:
+        """As on NumPy; a Python integer takes the dtype of the other branch at once.
+
+        JAX would write it with 64 bits and convert it, and a program in which 64 bits occur is
+        called with a flag set: 7 µs more for one with 50 variables.
+        """
+        dtypes = [x.dtype for x in branches if hasattr(x, "dtype")]
+        if len(dtypes) == 1 and any(type(x) is int for x in branches):
+            branches = tuple([jnp.asarray(x, dtypes[0]) for x in branches])
+        return jnp.where(condition, *branches)
+
     def masked(self, x: Any, mask: Any) -> Any:
         return jnp.where(mask, x, jnp.zeros((), x.dtype))
 
@@ -134,7 +145,8 @@ class XlaEngine(Engine):
         chosen = jnp.take_along_axis(logits, column, axis=1, mode="clip")
         losses = jnp.log(total) + (top - chosen)
         is_class = (column >= 0) & (column < logits.shape[1])
-        return jnp.where(is_class, losses, jnp.nan)[:, 0], exponentials * (1 / total)
+        losses = jnp.where(is_class, losses, jnp.full_like(losses, jnp.nan))
+        return losses[:, 0], exponentials * (1 / total)
 
     def sparse_cross_entropy_grad(self, dy: Any, probabilities: Any, labels: Any) -> Any:
         """Labels are compared with classes: that is fused with the rest, which no scatter is."""

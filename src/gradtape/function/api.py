@@ -143,7 +143,7 @@ class Function:
         leaves: list[Any] = []
         key = tuple([describe(a, leaves) for a in args])
         concrete = self._traces.get(key)
-        if concrete is None:
+        if concrete is None or (concrete.resizable and concrete.is_outdated):
             concrete = self._trace(key, instance, args, leaves)
         if self.input_signature is not None:
             leaves = [leaf.tensor if type(leaf) is Open else leaf for leaf in leaves]
@@ -209,8 +209,9 @@ class Function:
 
     def _trace(self, key: Any, instance: Any, args: Any, leaves: list[Any]) -> Any:
         with self._lock:
-            if key in self._traces:  # another thread was faster
-                return self._traces[key]
+            known = self._traces.get(key)
+            if known is not None and not known.is_outdated:  # another thread was faster
+                return known
             if self.reduce_retracing:
                 return self._trace_relaxed(key, instance, args, leaves)
             self._warn_of_storm(key)
@@ -239,7 +240,7 @@ class Function:
             None if a is None else tuple([n if n == m else None for n, m in zip(a, b, strict=True)])
             for a, b in zip(before, shapes, strict=True)
         ]
-        if concrete is None or sizes != before:
+        if concrete is None or sizes != before or concrete.is_outdated:
             opened = [
                 Open(leaf, each) if each is not None and None in each else leaf
                 for leaf, each in zip(leaves, sizes, strict=True)

@@ -45,6 +45,12 @@ class ConcreteFunction:
         self._fixed = [v for v, position in self._variables if position is None]
         self._assigned = [i for i, key in enumerate(graph.variables) if key in graph.assigned]
         self._fixed_assigned = [self._variables[i][0] for i in self._assigned]
+        # Variables whose shape may change, with the shape for which this trace is.
+        self.resizable = [
+            (v, graph.read_as[key]._array.shape)
+            for key, v in graph.variables.items()
+            if not v.shape.is_fully_defined()
+        ]
         self._feeds = [supply for _, supply in graph.feeds]
         inputs = [x._array for x in self._arguments]
         inputs += [graph.read_as[key]._array for key in graph.variables]
@@ -72,7 +78,8 @@ class ConcreteFunction:
         self._has_effects = cut.effects
         self._is_wide = cut.is_wide
         first = len(self._arguments)
-        given_up = [] if cut.effects else [first + i for i in self._assigned]
+        keep = cut.effects or self.resizable  # then no program writes into an array
+        given_up = [] if keep else [first + i for i in self._assigned]
         count = len(self._targets)
 
         def program(*arrays: Any) -> list[Any]:
@@ -92,6 +99,11 @@ class ConcreteFunction:
             (key, arguments.get(key), variables.get(key))
             for key in self.program.sources(self._targets)
         ]
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a variable has another shape than when it was traced."""
+        return any(v._array_outside().shape != shape for v, shape in self.resizable)
 
     def call(self, leaves: list[Any]) -> Any:
         """The results for these tensors and variables, the leaves of the arguments."""

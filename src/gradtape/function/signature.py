@@ -1,13 +1,14 @@
 """Signatures: what of the arguments of a call decides which trace serves it.
 
-Tensors count by dtype and shape, variables too, Python values by value, other objects by identity.
+Tensors count by dtype and shape, Python values by value, variables and other objects by identity.
 `Signature.leaves` are the tensors and variables, the inputs of the trace.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, MappingView
 from typing import Any
 
 import numpy as np
@@ -68,19 +69,17 @@ def describe(value: Any, leaves: list[Any]) -> Any:
         # 1, 1.0 and True are equal, and so are 0.0 and -0.0: the type and the text tell them apart.
         return (kind, repr(value)) if kind in (float, complex, slice) else (kind, value)
     if isinstance(value, Variable):
-        known = [i for i, leaf in enumerate(leaves) if leaf is value]
         leaves.append(value)
-        array = value._array_outside()
-        alias = known[0] if known else len(leaves)
-        return (Variable, array.dtype, array.shape, value.trainable, alias)
+        # The very variable: the function may see it by closure too, and then it is the same one.
+        return (Identity(value), value._array_outside().shape)
     if isinstance(value, (Tensor, np.ndarray, np.generic)):
         return describe(Tensor(as_tensor(value, op="@function")._array), leaves)
     if isinstance(value, TensorSpec):
         return describe(stand_in(value), leaves)
     if isinstance(value, IndexedSlices):
-        parts = [value.values, value.indices, value.dense_shape]
-        return (IndexedSlices, *(describe(part, leaves) for part in parts))
-    if isinstance(value, (list, tuple)):
+        parts = [describe(part, leaves) for part in (value.values, value.indices)]
+        return (IndexedSlices, *parts, tuple(value.shape))
+    if isinstance(value, (list, tuple, deque, MappingView)):
         return (kind, *(describe(v, leaves) for v in value))
     if isinstance(value, Mapping):
         return (kind, *((key, describe(v, leaves)) for key, v in value.items()))
@@ -116,12 +115,16 @@ def replaced(value: Any, leaves: Any) -> Any:
     if isinstance(value, (Tensor, Variable, Open, np.ndarray, np.generic, TensorSpec)):
         return next(leaves)
     if isinstance(value, IndexedSlices):
-        return IndexedSlices(
-            next(leaves), next(leaves), None if value.dense_shape is None else next(leaves)
-        )
+        return IndexedSlices(next(leaves), next(leaves), value.dense_shape)
     if isinstance(value, (list, tuple)):
         parts = [replaced(v, leaves) for v in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, MappingView):
+        return [replaced(v, leaves) for v in value]
+    if isinstance(value, deque):
+        return deque([replaced(v, leaves) for v in value], value.maxlen)
     if isinstance(value, Mapping):
-        return type(value)((key, replaced(v, leaves)) for key, v in value.items())
+        items = {key: replaced(v, leaves) for key, v in value.items()}
+        factory = [value.default_factory] if isinstance(value, defaultdict) else []
+        return type(value)(*factory, items)
     return value

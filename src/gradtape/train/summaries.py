@@ -171,8 +171,8 @@ def set_step(step: Any) -> None:
 def record_if(condition: Any) -> Iterator[None]:
     """A block that records if `condition` is true: a bool, a tensor, or a function of either.
 
-        with tf.summary.record_if(lambda: step % 100 == 0):
-            train()
+    with tf.summary.record_if(lambda: step % 100 == 0):
+        train()
     """
     before = _state.get().condition
     _state.set(replace(_state.get(), condition=condition))
