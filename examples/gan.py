@@ -81,7 +81,7 @@ def main():
     for step in range(options.steps):
         if step in (options.steps // 30, options.steps // 6):
             snapshots[step] = generator(examples).numpy()
-        losses = train_step(true_points(random, BATCH))
+        losses = train_step(tf.constant(true_points(random, BATCH)))
         names = ["generator loss", "discriminator loss"]
         bar.update(step + 1, [(name, float(x)) for name, x in zip(names, losses, strict=True)])
     snapshots[options.steps] = generator(examples).numpy()

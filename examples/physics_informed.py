@@ -69,7 +69,7 @@ def main():
     with_law, without = (MLP([1, 32, 32, 32, 1], activation=tf.tanh) for _ in range(2))
     damping = tf.Variable(1.0)
     train(with_law, damping, (times, places), law_times, options.steps)
-    train(without, damping, (times, places), None, options.steps // 3)
+    train(without, damping, (times, places), None, max(options.steps // 3, 1))
 
     t = np.linspace(0, END, 200, dtype=np.float32)[:, None]
     error = np.sqrt(np.mean((with_law(t) - truth(t)) ** 2))

@@ -51,9 +51,12 @@ def entropy_of_tape(tf: Any, logits: Any, labels: Any) -> Any:
 
 
 def entropy_of_jax(jax: Any, logits: Any, labels: Any) -> Any:
-    jnp = jax.numpy
-    chosen = jnp.take_along_axis(logits, labels[..., None], axis=-1)[..., 0]
-    return jnp.mean(jax.nn.logsumexp(logits, axis=-1) - chosen)
+    return jax.numpy.mean(losses_of_jax(jax, logits, labels))
+
+
+def losses_of_jax(jax: Any, logits: Any, labels: Any) -> Any:
+    chosen = jax.numpy.take_along_axis(logits, labels[..., None], axis=-1)[..., 0]
+    return jax.nn.logsumexp(logits, axis=-1) - chosen
 
 
 # Three dense layers
@@ -69,16 +72,18 @@ def mlp(batch: int, sizes: list[int]) -> Model:
     return Model(parameters, inputs, draw.classes(sizes[-1], batch), mlp_of_tape, mlp_of_jax)
 
 
+def mlp_logits(matmul: Any, relu: Any, p: Any, x: Any) -> Any:
+    h = relu(matmul(x, p["w0"]) + p["b0"])
+    h = relu(matmul(h, p["w1"]) + p["b1"])
+    return matmul(h, p["w2"]) + p["b2"]
+
+
 def mlp_of_tape(tf: Any, p: Any, x: Any, labels: Any) -> Any:
-    h = tf.nn.relu(tf.matmul(x, p["w0"]) + p["b0"])
-    h = tf.nn.relu(tf.matmul(h, p["w1"]) + p["b1"])
-    return entropy_of_tape(tf, tf.matmul(h, p["w2"]) + p["b2"], labels)
+    return entropy_of_tape(tf, mlp_logits(tf.matmul, tf.nn.relu, p, x), labels)
 
 
 def mlp_of_jax(jax: Any, p: Any, x: Any, labels: Any) -> Any:
-    h = jax.nn.relu(x @ p["w0"] + p["b0"])
-    h = jax.nn.relu(h @ p["w1"] + p["b1"])
-    return entropy_of_jax(jax, h @ p["w2"] + p["b2"], labels)
+    return entropy_of_jax(jax, mlp_logits(jax.numpy.matmul, jax.nn.relu, p, x), labels)
 
 
 # Two convolutions, each with pooling, and a dense layer

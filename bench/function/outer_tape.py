@@ -8,11 +8,12 @@ import numpy as np
 
 from bench.function._models import CASES, make
 from bench.function._training import loss_of_jax
-from bench.question import Question, Step, Target
+from bench.question import Question, Step, Target, quickest_step
 
 question = Question(
     title="tape outside",
     suite="function",
+    measure=quickest_step,
     note=(
         "the loss is a compiled function, the tape around its call is not: two programs, the "
         "forward one handing what it saved to the backward one. TensorFlow the same; JAX one "

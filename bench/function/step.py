@@ -6,13 +6,14 @@ from typing import Any
 
 from bench.function._models import CASES, make
 from bench.function._training import steady_jax, steady_tape
-from bench.question import Question, Step, Target
+from bench.question import Question, Step, Target, quickest_step
 
 TINY = "MLP (32, 10, 32, 3)"
 
 question = Question(
     title="step",
     suite="function",
+    measure=quickest_step,
     note=(
         "one training step as one compiled program, float32: gradtape and TensorFlow with "
         "@tf.function(jit_compile=True) around a tape and variables, JAX with jax.jit, its state "

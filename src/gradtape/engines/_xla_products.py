@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 
 _LARGE = 2**27  # multiplications
-_CHEAP = frozenset(
-    "add sub mul neg max min select_n gt ge lt le eq ne broadcast_in_dim reshape squeeze "
-    "transpose convert_element_type".split()
-)
-_WRITTEN = frozenset("dot_general conv_general_dilated reduce_sum reduce_max".split())
+_CHEAP = frozenset((
+    "add", "sub", "mul", "neg", "max", "min", "select_n", "gt", "ge", "lt", "le", "eq", "ne",
+    "broadcast_in_dim", "reshape", "squeeze", "transpose", "convert_element_type",
+))  # fmt: skip
+_WRITTEN = frozenset(("dot_general", "conv_general_dilated", "reduce_sum", "reduce_max"))
 
 
 def matrix_product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
