@@ -72,7 +72,10 @@ def play(poles, policy, random):
 
 
 def returns_of(falls, value):
-    """The discounted reward from each move on; after the last one, what the critic expects."""
+    """The discounted reward from each move on; after the last one, what the critic expects.
+
+    Where only the time was over, it goes on with the new start, which is worth as much.
+    """
     returns = []
     for fell in falls[::-1]:
         value = np.where(fell, 0.0, REWARD + DISCOUNT * value)

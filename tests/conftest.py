@@ -11,9 +11,14 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 MODULE = os.environ.get("GRADTAPE_TEST_MODULE", "gradtape")
 ON_GRADTAPE = MODULE == "gradtape"
+
+
+settings.register_profile("shared machines", deadline=None)  # no absolute time in a test
+settings.load_profile("shared machines")
 
 
 def pytest_configure(config):

@@ -18,14 +18,14 @@ SHORT = {
     "train_mlp": ("--epochs 20", {"loss": (0.0, 0.2), "accuracy": (0.95, 1.0)}),
     "digits_mlp": ("--epochs 6", {"loss": (0.0, 0.3), "accuracy": (0.92, 1.0)}),
     "digits_cnn": ("--epochs 4", {"loss": (0.0, 0.3), "accuracy": (0.9, 1.0)}),
-    "gan": ("--steps 800", {"modes": (6, 8), "near": (0.4, 1.0)}),
-    "actor_critic": ("--steps 100", {"reward": (150, 500)}),
+    "gan": ("--steps 1000", {"modes": (6, 8), "near": (0.4, 1.0)}),
+    "actor_critic": ("--steps 100", {"reward": (350, 500)}),
     "two_towers": ("--epochs 10", {"first": (0.1, 1.0), "among_ten": (0.5, 1.0)}),
     "maml": ("--steps 500", {"one_step": (0.0, 2.5), "ten_steps": (0.0, 1.6)}),
-    "physics_informed": ("--steps 1500", {"error": (0.0, 0.25), "damping": (0.2, 0.7)}),
+    "physics_informed": ("--steps 1500", {"error": (0.0, 0.2), "damping": (0.2, 0.6)}),
     "adversarial": ("--epochs 6", {"clean": (0.92, 1.0), "adversarial": (0.0, 0.7)}),
-    "vae": ("--epochs 15", {"test_loss": (0.0, 28.0)}),
-    "neural_ode": ("--steps 300", {"loss": (0.0, 0.02), "error": (0.0, 0.8)}),
+    "vae": ("--epochs 15", {"test_loss": (0.0, 26.8)}),
+    "neural_ode": ("--steps 300", {"loss": (0.0, 0.01), "error": (0.0, 0.5)}),
 }
 
 GRADTAPE = [sys.executable, "-m", "gradtape", "run"]

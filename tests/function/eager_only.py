@@ -29,6 +29,8 @@ EAGER_ONLY = {
     "test_J5_while_loop_may_change_shapes": SHAPES,
     "test_J6_foldl_and_foldr": SHAPES,
     "test_J7_in_a_while_loop": BOUND,
+    "test_M5_without_pfor_a_persistent_tape_is_needed": "only eagerly, says the statement",
+    "test_N7_without_pfor_a_persistent_tape_is_needed": "only eagerly, as in M5",
     "test_P3_a_tape_records_only_its_own_thread": THREAD,
     "test_P4_tapes_in_several_threads_at_once": THREAD,
     "test_P5_gradient_may_be_called_in_another_thread": THREAD,

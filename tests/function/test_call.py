@@ -451,3 +451,98 @@ def test_a_function_while_the_user_has_enabled_x64(tf):
         assert f(tf.constant(1.0)).dtype == tf.float32
         assert f(tf.constant(1.0, tf.float64)).dtype == tf.float64
     assert f(tf.constant(1.0)).dtype == tf.float32
+
+
+# Derivatives through a call
+
+
+def test_output_gradients_are_fitted(tf):
+    f = tf.function(lambda x: (x + x, tf.reduce_sum(x)))
+    x = tf.constant([2.0, 3.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y, total = f(x)
+    same(tape.gradient(y, x, output_gradients=tf.constant(5.0)), [10.0, 10.0])
+    same(tape.gradient([y, total], x, output_gradients=[tf.ones([1]), 2.0]), [4.0, 4.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="broadcast"):
+        tape.gradient(y, x, output_gradients=tf.ones([3]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"is float64, and.*is float32"):
+        tape.gradient(y, x, output_gradients=np.ones([2]))
+
+
+def test_forward_mode_through_a_call(tf):
+    v = tf.Variable(5.0)
+    f = tf.function(lambda x: (v * x**3, x > 0.0))
+    x = tf.constant(2.0)
+    with tf.autodiff.ForwardAccumulator([x, v], [tf.constant(1.0), tf.constant(10.0)]) as acc:
+        y, positive = f(x)
+        z = f(y * 2.0)[0]
+    assert acc.jvp(positive) is None
+    same(acc.jvp(y), 60.0 + 80.0)
+    # z = 8 v y^3
+    same(acc.jvp(z), 80.0 * 40.0**3 + 8 * 5.0 * 3 * 40.0**2 * 140.0)
+
+
+@pytest.mark.parametrize("outer", ["tape", "accumulator"])
+@pytest.mark.parametrize("inner", ["tape", "accumulator"])
+def test_second_derivatives_through_a_call(tf, outer, inner):
+    f = tf.function(lambda x: tf.sin(x) * x)
+    x, one = tf.constant(2.0, tf.float64), tf.constant(1.0, tf.float64)
+
+    def derivative(kind, g):
+        if kind == "tape":
+            return grad(tf, g, x)
+        with tf.autodiff.ForwardAccumulator(x, one) as acc:
+            y = g(x)
+        return acc.jvp(y)
+
+    found = derivative(outer, lambda x: derivative(inner, f) * 3.0)
+    same(found, 3.0 * (2 * np.cos(2.0) - 2 * np.sin(2.0)), tol=1e-12)
+
+
+FLOW = {
+    "cond": lambda tf, x: tf.cond(x[0] > 0.0, lambda: x**3, lambda: x),
+    "while_loop": lambda tf, x: tf.while_loop(
+        lambda i, y: i < 2, lambda i, y: (i + 1, y * x), (tf.constant(0), x), maximum_iterations=3
+    )[1],
+    "scan": lambda tf, x: tf.scan(lambda s, _: s * x, tf.zeros([2]), initializer=x)[-1],
+    "map_fn": lambda tf, x: tf.map_fn(lambda e: e**3, x),
+}
+
+
+@pytest.mark.parametrize("where", ["inside", "outside"])
+@pytest.mark.parametrize("flow", FLOW.values(), ids=FLOW)
+def test_forward_mode_through_control_flow(tf, flow, where):
+    def product(f, x, v):
+        with tf.autodiff.ForwardAccumulator(x, v) as acc:
+            y = f(x) * 2.0
+        return acc.jvp(y)
+
+    x, v = tf.constant([2.0, 3.0]), tf.constant([1.0, 10.0])
+    if where == "inside":
+        found = tf.function(lambda x, v: product(lambda x: flow(tf, x), x, v))(x, v)
+    else:
+        found = product(tf.function(lambda x: flow(tf, x)), x, v)
+    same(found, [24.0, 540.0])
+
+
+def test_per_example_gradients_inside(tf):
+    w = tf.Variable([[1.0], [2.0]])
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            losses = tf.reduce_sum((x @ w) ** 2, 1)
+        return tape.per_example_gradient(losses, w)
+
+    same(f(tf.constant([[1.0, 2.0], [3.0, 4.0]])), [[[10.0], [20.0]], [[66.0], [88.0]]])
+
+
+def test_a_watched_tensor_is_a_result(tf):
+    c = tf.constant([1.0, 2.0])
+    f = tf.function(lambda x: (c, c * c, x))
+    with tf.GradientTape() as tape:
+        tape.watch(c)
+        same_one, square, _ = f(tf.constant(1.0))
+        y = same_one * square
+    same(tape.gradient(y, c), [3.0, 12.0])

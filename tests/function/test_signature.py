@@ -342,6 +342,24 @@ def test_each_instance_has_its_own_traces(tf):
     same(concrete(x), 30.0)
 
 
+def test_the_options_of_a_method(tf):
+    class Model:
+        @tf.function(input_signature=[tf.TensorSpec([None])])
+        def double(self, x):
+            return 2.0 * x
+
+        @tf.function(reduce_retracing=True)
+        def triple(self, x):
+            return 3.0 * x
+
+    model = Model()
+    for n in range(1, 6):
+        same(model.double([1.0] * n), [2.0] * n)
+        same(model.triple(tf.ones([n])), [3.0] * n)
+    assert model.double.experimental_get_tracing_count() == 1
+    assert model.triple.experimental_get_tracing_count() == 2
+
+
 def test_a_subclass_overrides_a_method(tf):
     class Base:
         @tf.function

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from ..core import nest
 from ..core.convert import as_tensor
 from ..core.errors import DTypeError
@@ -74,20 +76,20 @@ def function(
     `jit_compile` is accepted: everything is compiled by XLA. Without JAX installed the function
     runs as plain Python, and says so once.
     """
+    relax = reduce_retracing or bool(experimental_relax_shapes)
     if func is None:
         return functools.partial(
             function,
             input_signature=input_signature,
             autograph=autograph,
             jit_compile=jit_compile,
-            reduce_retracing=reduce_retracing,
+            reduce_retracing=relax,
             name=name,
         )
     if not callable(func):
         raise TypeError(f"function: expected a function to compile, not {func!r:.100}.")
     if isinstance(func, Function):
         func = func.python_function
-    relax = reduce_retracing or bool(experimental_relax_shapes)
     return Function(func, name, input_signature, autograph, jit_compile, relax)
 
 
@@ -134,6 +136,8 @@ class Function:
     def _call(self, instance: tuple[Any, ...], args: Any, kwargs: Any) -> Any:
         """A call; `instance` is () or holds the `self` of a method."""
         if not _settings.compiles and not _may_compile():
+            if not _settings.jax:  # as compiled: a function takes arrays for tensors
+                args, kwargs = nest.map_structure(_tensor_of_array, (args, kwargs))
             return self.python_function(*instance, *args, **kwargs)
         if current_graph() is not None:
             # It becomes part of the function that is being traced.
@@ -374,13 +378,27 @@ class Function:
             return self
         entry = self._of_instance.get(id(instance))
         if entry is None or entry[0]() is not instance:
-            method = Function(self.python_function, self.name, self.input_signature, self.autograph)
-            method._signature = _without_first(method._signature)
-            method._plain = _count_of_plain_parameters(method._signature, self.input_signature)
-            number = id(instance)
-            gone = weakref.ref(instance, lambda _: self._of_instance.pop(number, None))
-            entry = self._of_instance[number] = (gone, method)
+            with self._lock:  # two threads may ask for the first time at once
+                entry = self._of_instance.get(id(instance))
+                if entry is None or entry[0]() is not instance:
+                    entry = self._new_method(instance)
         return Method(entry[1], instance)
+
+    def _new_method(self, instance: Any) -> Any:
+        method = Function(
+            self.python_function,
+            self.name,
+            self.input_signature,
+            self.autograph,
+            self.jit_compile,
+            self.reduce_retracing,
+        )
+        method._signature = _without_first(method._signature)
+        method._plain = _count_of_plain_parameters(method._signature, self.input_signature)
+        number = id(instance)
+        gone = weakref.ref(instance, lambda _: self._of_instance.pop(number, None))
+        entry = self._of_instance[number] = (gone, method)
+        return entry
 
     def __repr__(self) -> str:
         return f"<function {self.name}, traced for {len(self._traces)} signatures>"
@@ -413,6 +431,10 @@ class Method:
 
     def __repr__(self) -> str:
         return f"{self._function!r} of {self._instance[0]!r:.100}"
+
+
+def _tensor_of_array(value: Any) -> Any:
+    return as_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _closed(value: Any) -> Any:

@@ -18,9 +18,11 @@ from jax.errors import UnexpectedTracerError
 from ..core import dtypes
 from ..core.cotangent import dense
 from ..core.dispatch import record, recorders
+from ..core.errors import DTypeError
 from ..core.op import JointOp
 from ..core.tensor import Tensor, new_key
 from ..ops.joining import stack
+from ..ops.shape import broadcast_to
 from ..tape.batching import Batch, BatchedTensor
 from .graph import Graph, Program, jitted, leaked_among, parts_of, with_parts
 
@@ -76,10 +78,24 @@ class Call(JointOp):
     def _pull(self, gs: Any) -> list[Any]:
         given = gs if type(gs) is tuple else (gs,)
         seeds = {
-            slot: dense(g) for slot, g in zip(self.slots, given, strict=False) if g is not None
+            slot: self._fitted(dense(g), self.given[slot])
+            for slot, g in zip(self.slots, given, strict=False)
+            if g is not None
         }
         found = self.pull(seeds)
         return [found.get(slot) for slot in self.sources]
+
+    def _fitted(self, g: Tensor, y: Tensor) -> Tensor:
+        """The cotangent `g` as one of the output `y`: a user may have given it to the tape."""
+        shape = y._array.shape
+        if g.dtype != y.dtype:
+            raise DTypeError(
+                f"gradient: the output gradient of a result of {self.name} is {g.dtype.name}, and "
+                f"the result is {y.dtype.name}. Cast it: tf.cast(g, tf.{y.dtype.name})."
+            )
+        if type(g) is not Tensor or g._array.shape == shape or not _known(shape):
+            return g
+        return broadcast_to(g, shape)
 
     def pull(self, seeds: dict[Slot, Tensor]) -> dict[Slot, Any]:
         """The cotangents of the sources from those of some outputs."""
@@ -99,6 +115,11 @@ class _Part(JointOp):
         exact = {slot for slot in seeds if not _inexact(self._call.given[slot])}
         found = self._call.pull({s: g for s, g in seeds.items() if s not in exact})
         return [found.get(slot) for slot in self._call.sources]
+
+
+def _known(shape: Any) -> bool:
+    """Whether no size is left open."""
+    return all(isinstance(n, int) for n in shape)
 
 
 def _inexact(y: Tensor) -> bool:

@@ -120,6 +120,7 @@ class ForwardAccumulator:
         for y, t in zip(outputs if type(outputs) is tuple else (outputs,), results, strict=True):
             if t is not None and _inexact(y):
                 self._tangents[y._key] = t
+                self.tracked.add(y._key)
 
     def __repr__(self) -> str:
         return f"<ForwardAccumulator: {len(self._tangents)} tangents>"

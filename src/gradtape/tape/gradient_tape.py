@@ -346,9 +346,8 @@ class GradientTape:
         self, parallel_iterations: int | None, vectorised: bool, name: str
     ) -> int | None:
         """How many rows of a Jacobian to compute at once; None for as many as fit."""
-        asked_repeatedly = self._persistent or current_graph() is not None
         if not vectorised:
-            if not asked_repeatedly:
+            if not self._persistent and current_graph() is None:
                 raise RuntimeError(
                     f"{name}: experimental_use_pfor=False asks the tape once for each row, which "
                     "takes a persistent one: tf.GradientTape(persistent=True)."
@@ -356,8 +355,8 @@ class GradientTape:
             return 1
         if parallel_iterations is None:
             return None
-        if not asked_repeatedly or parallel_iterations < 2:
-            kind = RuntimeError if name == "batch_jacobian" and not asked_repeatedly else ValueError
+        if not self._persistent or parallel_iterations < 2:
+            kind = RuntimeError if name == "batch_jacobian" and not self._persistent else ValueError
             raise kind(
                 f"{name}: `parallel_iterations` limits how many rows are computed at once: it must "
                 f"be 2 or more, on a persistent tape, and is {parallel_iterations}."

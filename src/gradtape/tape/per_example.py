@@ -23,7 +23,7 @@ def pull_examples(records: list[Any], losses: Tensor, sources: list[int]) -> lis
     """For each source the gradients of the losses, along a new axis 0; None if unconnected."""
     count = losses._array.shape[0]
     by_example = _tensors_with_examples(records, count, set(sources))
-    cotangents: dict[int, Any] = {losses._key: Tensor(np.ones_like(losses._array))}  # type: ignore[dict-item]
+    cotangents: dict[int, Any] = {losses._key: Tensor(np.ones(count, losses._array.dtype))}  # type: ignore[dict-item]
     wanted = set(sources)
     with Batch(count) as batch:
         for op, inputs, outputs, saved, params in reversed(records):
