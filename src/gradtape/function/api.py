@@ -14,12 +14,13 @@ import numpy as np
 from ..core import nest
 from ..core.convert import as_tensor
 from ..core.errors import DTypeError
-from ..core.tensor import Tensor, is_symbolic
+from ..core.tensor import Tensor
 from ..core.tracing import current_graph
 from ..tape.gradient_tape import key_of
 from ..tape.scopes import get_logger
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable
+from .captures import tensors_in_sight
 from .signature import Open, describe, replaced, without_sizes
 
 _STORM = 5
@@ -276,7 +277,7 @@ class Function:
 
         graph = Graph(self.name)
         graph.creates = creates
-        for tensor in _reachable(self.python_function, instance):
+        for tensor in tensors_in_sight(self.python_function, *instance):
             graph.tracked.add(key_of(tensor))
         with graph.running():
             symbols = [
@@ -489,23 +490,6 @@ def _count_of_plain_parameters(
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = signature.parameters.values()
     return len(parameters) if all(p.kind in plain for p in parameters) else -1
-
-
-def _reachable(python_function: Any, instance: tuple[Any, ...]) -> list[Tensor]:
-    """The tensors that a function can see by closure: tapes may watch them at a later call."""
-    code = getattr(python_function, "__code__", None)
-    values: list[Any] = []
-    if code is not None:
-        names = python_function.__globals__
-        values += [names[name] for name in code.co_names if name in names]
-        for cell in python_function.__closure__ or ():
-            try:
-                values.append(cell.cell_contents)
-            except ValueError:  # not assigned yet
-                continue
-    values += [v for each in instance for v in getattr(each, "__dict__", {}).values()]
-    leaves = [leaf for v in values for leaf in (nest.flatten(v) if nest.is_nested(v) else [v])]
-    return [x for x in leaves if type(x) is Tensor and not is_symbolic(x._array)]
 
 
 def _shown(part: Any) -> str:

@@ -350,7 +350,13 @@ def _passed(variable: Variable, given_up: bool) -> Any:
     """
     held = variable._held
     if held is None:
-        return variable._array_outside()
+        array = variable._array_outside()
+        if given_up or variable._passed != id(array):
+            variable._passed = id(array)
+            return array
+        # Read a second time as it is: from now on JAX has it. (NumPy's cost 3 µs at every call.)
+        with jax.enable_x64(True):
+            held = variable._held = jax.device_put(array)
     return np.asarray(held) if given_up else held
 
 

@@ -68,7 +68,8 @@ class Variable:
             )
         self._key = new_key()
         self._tensor: Tensor | None = None
-        self._held: Any = None  # what a compiled program left, until eager code asks for it
+        self._held: Any = None  # the value as an array of JAX, if a compiled program has it
+        self._passed = 0  # the id of the array of NumPy that was passed to a program last
         # Held while a new value is made of the present one; not by `with`, which takes 0.2 µs.
         self._lock = Lock()
         self._trainable = True if trainable is None else bool(trainable)
@@ -173,6 +174,8 @@ class Variable:
         ):
             array = np.array(array)
             self._store_outside(array)
+        self._held = None
+        self._passed = 0
         return array
 
     def value(self) -> Tensor:
