@@ -192,6 +192,22 @@ def test_a_value_read_before_a_step_keeps(tf, hold, steps_before):
     same(v, before * 8.0)
 
 
+def test_a_step_writes_into_the_array_that_nobody_holds(tf):
+    v = tf.Variable(np.ones(1000, np.float32))
+
+    @tf.function
+    def double():
+        v.assign(2.0 * v)
+
+    double()
+    places = set()
+    for _ in range(5):
+        double()
+        v._held.block_until_ready()
+        places.add(v._held.unsafe_buffer_pointer())
+    assert len(places) == 1
+
+
 def test_what_a_tape_recorded_outlives_steps(tf):
     v = tf.Variable([1.0, 2.0])
 
@@ -321,6 +337,25 @@ def test_a_counter_counts_calls_on_tapes(tf):
     results = in_threads([recorded, plain, recorded, plain])
     assert results == [[6.0] * 50, [9.0] * 50] * 2
     assert float(count) == 200.0
+
+
+def test_a_counter_counts_eager_updates_too(tf):
+    count = tf.Variable(0)
+
+    @tf.function
+    def increment():
+        count.assign_add(1)
+
+    def compiled():
+        for _ in range(300):
+            increment()
+
+    def eager():
+        for _ in range(300):
+            count.assign_add(1)
+
+    in_threads([compiled, eager, compiled, eager])
+    assert int(count) == 1200
 
 
 def test_threads_compute_what_one_thread_computes(tf):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from sys import getrefcount
+from threading import RLock
 from typing import Any
 
 import jax
@@ -24,6 +25,11 @@ from ..tape.variable import Variable, held_lock
 from .calls import CompiledCall
 from .graph import Cut, Graph, Mark, Program, jitted, leaked_among
 from .signature import Open, describe
+
+
+effects_lock = RLock()
+"""Held while a program with effects assigns variables, in place of `held_lock`: the Python code that
+it calls, in a thread of XLA, may read and assign variables itself."""
 
 
 class ConcreteFunction:
@@ -76,6 +82,7 @@ class ConcreteFunction:
     def _compile(self, inputs: list[Any]) -> Callable[..., Any]:
         cut = self.program.cut()
         self._has_effects = cut.effects
+        self._lock = effects_lock if cut.effects else held_lock  # held by a call that assigns
         self._is_wide = cut.is_wide
         first = len(self._arguments)
         keep = cut.effects or self.resizable  # then no program writes into an array
@@ -125,29 +132,29 @@ class ConcreteFunction:
             if sources:
                 return self._call_recorded(tensors, variables, sources)
         if self._assigned:
-            held_lock.acquire()
+            self._lock.acquire()
             try:
                 outputs = self._run(tensors, variables)
+                held_lock.acquire()
                 for v, array in zip(assigned, outputs, strict=False):
                     v._held = array  # eager code asks for it when it reads
                     v._tensor = None
-            finally:
                 held_lock.release()
+            finally:
+                self._lock.release()
         else:
-            try:
-                outputs = self._run(tensors, variables)
-            except RuntimeError as error:
-                if "deleted" not in str(error):
-                    raise
-                with held_lock:  # another thread's program has just taken a variable over
-                    outputs = self._run(tensors, variables)
+            outputs = self._run(tensors, variables)
         return self._packed([Tensor(np.asarray(y)) for y in outputs[len(self._assigned) :]])
 
     def _run(self, tensors: list[Tensor], variables: list[Variable]) -> Any:
         # No Python for each variable on the usual way: 50 of them cost 3 µs, and 15 in a loop.
-        held = [v._held for v in variables]
-        if held and max(map(getrefcount, held)) > _ALONE:  # (None has very many references)
-            held = [_passed(v, i in self._given_up) for i, v in enumerate(variables)]
+        held_lock.acquire()  # from here on no other program takes these arrays over
+        try:
+            held = [v._held for v in variables]
+            if held and max(map(getrefcount, held)) > _ALONE:  # (None has very many references)
+                held = [_passed(v, i in self._given_up) for i, v in enumerate(variables)]
+        finally:
+            held_lock.release()
         arrays = [*[x._array for x in tensors], *held]
         for supply in self._feeds:
             arrays.append(supply())
@@ -185,13 +192,14 @@ class ConcreteFunction:
     def _call_recorded(
         self, tensors: list[Tensor], variables: list[Variable], sources: dict[Any, Tensor]
     ) -> Any:
-        with held_lock if self._assigned else nullcontext():
+        with self._lock if self._assigned else nullcontext():
             values = [x._array for x in [*tensors, *[v._now() for v in variables]]]
             values += [supply() for supply in self._feeds]
             call = CompiledCall(self.name, self.program, values, sources)
             outputs = call.run([*self._targets, *[None] * len(self._assigned)])
-            for i, y in zip(self._assigned, outputs[len(self._targets) :], strict=True):
-                variables[i]._store_outside(y._array)
+            with held_lock:
+                for i, y in zip(self._assigned, outputs[len(self._targets) :], strict=True):
+                    variables[i]._store_outside(y._array)
         return self._packed(outputs[: len(self._targets)])
 
     def _packed(self, outputs: list[Tensor]) -> Any:
