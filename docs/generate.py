@@ -107,6 +107,17 @@ CONVENTIONS = [
     "Sums of 16-bit floats are accumulated in float32.",
     "`random.categorical` refuses logits that are NaN.",
     "Tensors can be indexed by integer arrays, as in NumPy.",
+    "A call of a compiled function on a tape: an argument that reaches another output only has "
+    "gradient None, as eagerly (TensorFlow: zeros).",
+    "In `@function` shapes are fixed: `boolean_mask`, `unique`, one-argument `where` raise; an index "
+    "out of range is clipped, and a label that is no class gives a loss of NaN (TensorFlow does so "
+    "on XLA). `print` of a tensor prints at every run.",
+    "Random numbers drawn in `@function` are others than those drawn eagerly from the same seed.",
+    "Optimizers sum repeated rows of an IndexedSlices first (Keras squares them one by one), keep "
+    "0.9 and 0.999 exact in float64, and compute the scalars of half precision in float32 (in "
+    "Keras with bfloat16 Adam does not move).",
+    "A restore that fails changes nothing; a damaged index of checkpoints is an error.",
+    "`summary.histogram` leaves out NaN and Inf.",
 ]
 
 
