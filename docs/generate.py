@@ -109,9 +109,9 @@ CONVENTIONS = [
     "Tensors can be indexed by integer arrays, as in NumPy.",
     "A call of a compiled function on a tape: an argument that reaches another output only has "
     "gradient None, as eagerly (TensorFlow: zeros).",
-    "In `@function` shapes are fixed: `boolean_mask`, `unique`, one-argument `where` raise; an index "
-    "out of range is clipped, and a label that is no class gives a loss of NaN (TensorFlow does so "
-    "on XLA). `print` of a tensor prints at every run.",
+    "In `@function` shapes are fixed: `boolean_mask`, `unique`, one-argument `where` raise; an "
+    "index out of range is clipped, and a label that is no class gives a loss of NaN (TensorFlow "
+    "does so on XLA). `print` of a tensor prints at every run.",
     "Random numbers drawn in `@function` are others than those drawn eagerly from the same seed.",
     "Optimizers sum repeated rows of an IndexedSlices first (Keras squares them one by one), keep "
     "0.9 and 0.999 exact in float64, and compute the scalars of half precision in float32 (in "
