@@ -10,7 +10,8 @@ an op: the first two are `nary` written out for the ops that eager code calls mo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
@@ -80,6 +81,18 @@ if getattr(sys.flags, "thread_inherit_context", False):
         return _local.__dict__.setdefault("recorders", [])  # type: ignore[no-any-return]
 
     recorders = listeners
+
+
+@contextmanager
+def heard_by(chosen: list[Any]) -> Iterator[None]:
+    """A block that only the recorders in `chosen` listen to."""
+    active = listeners()
+    around = active[:]
+    active[:] = chosen
+    try:
+        yield
+    finally:
+        active[:] = around
 
 
 cast: Any = None

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
-import numpy as np
-
 from ..core import nest
 from ..core.convert import as_tensor
 from ..core.errors import DTypeError
@@ -21,7 +19,7 @@ from ..tape.scopes import get_logger
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable
 from .captures import tensors_in_sight
-from .signature import Open, describe, replaced, without_sizes
+from .signature import Open, describe, replaced, tensor_of_array, without_sizes
 
 _STORM = 5
 """After so many traces in a row for one function, its user is told what causes them."""
@@ -118,7 +116,7 @@ class Function:
         self._lock = RLock()
         self._count = 0
         self._created = False  # whether a first call created variables
-        self._recent: list[Any] = []
+        self._recent: list[Any] = []  # the signatures of the traces since one was used again
         self._converted: Callable[..., Any] | None = None
         self._of_instance: dict[int, Any] = {}
         self.reduce_retracing = reduce_retracing
@@ -138,21 +136,28 @@ class Function:
         """A call; `instance` is () or holds the `self` of a method."""
         if not _settings.compiles and not _may_compile():
             if not _settings.jax:  # as compiled: a function takes arrays for tensors
-                args, kwargs = nest.map_structure(_tensor_of_array, (args, kwargs))
+                args, kwargs = nest.map_structure(tensor_of_array, (args, kwargs))
             return self.python_function(*instance, *args, **kwargs)
         if current_graph() is not None:
             # It becomes part of the function that is being traced.
             return self._python()(*instance, *args, **kwargs)
         if kwargs or len(args) != self._plain:
             args = self._bound(args, kwargs)
+        concrete, leaves = self._traced(instance, args)
+        if self.input_signature is not None:
+            leaves = [_closed(leaf) for leaf in leaves]
+        return concrete.call(leaves)
+
+    def _traced(self, instance: tuple[Any, ...], args: Any) -> tuple[Any, list[Any]]:
+        """The trace for these arguments, and the leaves of them."""
         leaves: list[Any] = []
         key = tuple([describe(a, leaves) for a in args])
         concrete = self._traces.get(key)
         if concrete is None or (concrete.resizable and concrete.is_outdated):
             concrete = self._trace(key, instance, args, leaves)
-        if self.input_signature is not None:
-            leaves = [leaf.tensor if type(leaf) is Open else leaf for leaf in leaves]
-        return concrete.call(leaves)
+        elif self._recent:
+            self._recent.clear()  # no storm: a trace is used again
+        return concrete, leaves
 
     def _bound(self, args: Any, kwargs: Any) -> tuple[Any, ...]:
         """All arguments by position, defaults filled in; the last two are *args and **kwargs."""
@@ -332,9 +337,7 @@ class Function:
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
         args = self._bound(args, kwargs)
-        leaves: list[Any] = []
-        key = tuple([describe(a, leaves) for a in args])
-        concrete = self._traces.get(key) or self._trace(key, instance, args, leaves)
+        concrete, _ = self._traced(instance, args)
         python = functools.partial(self._invoke, instance, args)
         return BoundTrace(concrete, self._named(args), python)
 
@@ -397,7 +400,13 @@ class Function:
         method._signature = _without_first(method._signature)
         method._plain = _count_of_plain_parameters(method._signature, self.input_signature)
         number = id(instance)
-        gone = weakref.ref(instance, lambda _: self._of_instance.pop(number, None))
+        try:
+            gone = weakref.ref(instance, lambda _: self._of_instance.pop(number, None))
+        except TypeError:
+            raise TypeError(
+                f"@function: {self.name} is a method of {type(instance).__name__}, whose instances "
+                "cannot be referred to weakly: add '__weakref__' to its __slots__."
+            ) from None
         entry = self._of_instance[number] = (gone, method)
         return entry
 
@@ -432,10 +441,6 @@ class Method:
 
     def __repr__(self) -> str:
         return f"{self._function!r} of {self._instance[0]!r:.100}"
-
-
-def _tensor_of_array(value: Any) -> Any:
-    return as_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _closed(value: Any) -> Any:

@@ -47,10 +47,8 @@ class ConcreteFunction:
         self._arguments = [symbols[i] for i in self._positions]
         with graph.running():
             self._result, outputs = _flattened(result, graph.name)
-        self._variables = [(v, _position(v, leaves)) for v in graph.variables.values()]
-        self._fixed = [v for v, position in self._variables if position is None]
+        self._variables = list(graph.variables.values())
         self._assigned = [i for i, key in enumerate(graph.variables) if key in graph.assigned]
-        self._fixed_assigned = [self._variables[i][0] for i in self._assigned]
         # Variables whose shape may change, with the shape for which this trace is.
         self.resizable = [
             (v, graph.read_as[key]._array.shape)
@@ -116,43 +114,38 @@ class ConcreteFunction:
     def call(self, leaves: list[Any]) -> Any:
         """The results for these tensors and variables, the leaves of the arguments."""
         tensors = leaves if self._only_tensors else [leaves[i] for i in self._positions]
-        if len(self._fixed) == len(self._variables):
-            variables, assigned = self._fixed, self._fixed_assigned
-        else:
-            variables = [v if i is None else leaves[i] for v, i in self._variables]
-            assigned = [variables[i] for i in self._assigned]
         listening = recorders()
         if listening:
-            for v in variables:
+            for v in self._variables:
                 if v.trainable:
                     for recorder in listening:
                         if recorder.watches_variables and v._key not in recorder.tracked:
                             recorder.watch_variable(v)
-            sources = self._tracked_sources(tensors, variables)
+            sources = self._tracked_sources(tensors)
             if sources:
-                return self._call_recorded(tensors, variables, sources)
+                return self._call_recorded(tensors, sources)
         if self._assigned:
             self._lock.acquire()
             try:
-                outputs = self._run(tensors, variables)
-                held_lock.acquire()
-                for v, array in zip(assigned, outputs, strict=False):
-                    v._held = array  # eager code asks for it when it reads
-                    v._tensor = None
-                held_lock.release()
+                outputs = self._run(tensors)
+                with held_lock:
+                    for i, array in zip(self._assigned, outputs, strict=False):
+                        v = self._variables[i]
+                        v._held = array  # eager code asks for it when it reads
+                        v._tensor = None
             finally:
                 self._lock.release()
         else:
-            outputs = self._run(tensors, variables)
+            outputs = self._run(tensors)
         return self._packed([Tensor(np.asarray(y)) for y in outputs[len(self._assigned) :]])
 
-    def _run(self, tensors: list[Tensor], variables: list[Variable]) -> Any:
+    def _run(self, tensors: list[Tensor]) -> Any:
         # No Python for each variable on the usual way: 50 of them cost 3 µs, and 15 in a loop.
         held_lock.acquire()  # from here on no other program takes these arrays over
         try:
-            held = [v._held for v in variables]
+            held = [v._held for v in self._variables]
             if held and max(map(getrefcount, held)) > _ALONE:  # (None has very many references)
-                held = [_passed(v, i in self._given_up) for i, v in enumerate(variables)]
+                held = [_passed(v, i in self._given_up) for i, v in enumerate(self._variables)]
         finally:
             held_lock.release()
         arrays = [*[x._array for x in tensors], *held]
@@ -170,16 +163,14 @@ class ConcreteFunction:
             self.graph.raise_messages(outputs)
         return outputs
 
-    def _tracked_sources(
-        self, tensors: list[Tensor], variables: list[Variable]
-    ) -> dict[Any, Tensor]:
+    def _tracked_sources(self, tensors: list[Tensor]) -> dict[Any, Tensor]:
         """What tapes track of what the results depend on: the keys inside, and the tensors."""
         found = {}
         for key, argument, variable in self._sources:
             if argument is not None:
                 x = tensors[argument]
             elif variable is not None:
-                v = variables[variable]
+                v = self._variables[variable]
                 x = Tensor(v._array_outside(), v._key)
             else:
                 x = self.graph.tensors[key]
@@ -189,17 +180,15 @@ class ConcreteFunction:
         keys = {x._key for x in found.values()}
         return found if any(not t.isdisjoint(keys) for t in tracked) else {}
 
-    def _call_recorded(
-        self, tensors: list[Tensor], variables: list[Variable], sources: dict[Any, Tensor]
-    ) -> Any:
+    def _call_recorded(self, tensors: list[Tensor], sources: dict[Any, Tensor]) -> Any:
         with self._lock if self._assigned else nullcontext():
-            values = [x._array for x in [*tensors, *[v._now() for v in variables]]]
+            values = [x._array for x in [*tensors, *[v._now() for v in self._variables]]]
             values += [supply() for supply in self._feeds]
             call = CompiledCall(self.name, self.program, values, sources)
             outputs = call.run([*self._targets, *[None] * len(self._assigned)])
             with held_lock:
                 for i, y in zip(self._assigned, outputs[len(self._targets) :], strict=True):
-                    variables[i]._store_outside(y._array)
+                    self._variables[i]._store_outside(y._array)
         return self._packed(outputs[: len(self._targets)])
 
     def _packed(self, outputs: list[Tensor]) -> Any:
@@ -224,7 +213,7 @@ class ConcreteFunction:
 
     def inputs_outside(self) -> tuple[list[Tensor], list[Variable], int]:
         """What the inputs of the program are: tensors, variables, and the number of random keys."""
-        return self._arguments, [v for v, _ in self._variables], len(self._feeds)
+        return self._arguments, self._variables, len(self._feeds)
 
     def described_result(self, packed: Callable[[Any, Any], Any]) -> Any:
         """The structure of the results, as `packed(structure, leaf)` writes it."""
@@ -385,10 +374,6 @@ def _is_computed(y: Tensor, graph: Graph) -> bool:
     """Whether a result depends on the arguments, or on tensors that tapes may watch."""
     array = y._array
     return isinstance(array, Tracer) or (array.dtype in dtypes.INEXACT and y._key in graph.tracked)
-
-
-def _position(variable: Variable, leaves: list[Any]) -> int | None:
-    return next((i for i, leaf in enumerate(leaves) if leaf is variable), None)
 
 
 class _Leaf:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import zipfile
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..core.convert import as_tensor
 from ..core.errors import InvalidArgumentError
+from ..core.files import replacing
 from ..core.tensor import Tensor
 
 _FORMAT = 1
@@ -65,14 +67,8 @@ class ExportedFunction:
         arrays = {f"state_{i}": np.asarray(value) for i, value in enumerate(self._state)}
         arrays["program"] = np.frombuffer(self._exported.serialize(), np.uint8)
         arrays["description"] = np.frombuffer(json.dumps(self._description).encode(), np.uint8)
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)  # type: ignore[arg-type]
-        temporary = f"{os.fspath(path)}.part"
-        with open(temporary, "wb") as file:
-            file.write(buffer.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        with replacing(os.fspath(path)) as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{dtype}{shape}" for dtype, shape in self._description["inputs"])
@@ -81,14 +77,14 @@ class ExportedFunction:
 
 def load(path: Any) -> ExportedFunction:
     """A function that `fn.export(...).save(path)` wrote. The file holds no code of Python."""
+    with open(path, "rb") as content:
+        whole = io.BytesIO(content.read())
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(whole, allow_pickle=False) as file:
             description = json.loads(bytes(file["description"]))
             program = bytearray(bytes(file["program"]))
             state = [file[f"state_{i}"] for i in range(description["variables"])]
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InvalidArgumentError(
             f"function.load: {os.fspath(path)!r} is not an exported function: {error}."
         ) from None

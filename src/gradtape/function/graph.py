@@ -6,7 +6,8 @@ continuation of the same graph: the rules find the tensors that the forward pass
 record holds them or the closure of a custom gradient. What a later stretch uses of an earlier one
 are its residuals; the program of the earlier stretch returns them.
 
-This module and `nodes.py` are the only ones that know how JAX traces.
+This module and `nodes.py` know how JAX traces. (Beside them only `engines/_xla_products.py` looks
+behind a tracer, to see how it was computed.)
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from jax.extend.core import Literal, Primitive, jaxprs_in_params, set_current_tr
 from ..core import cotangent, dtypes
 from ..core.backward import backward
 from ..core.cotangent import IndexedSlices
-from ..core.dispatch import listeners, make_record
+from ..core.dispatch import heard_by, make_record, recorders
 from ..core.errors import SymbolicTensorError
 from ..core.op import Op
 from ..core.tensor import Tensor, new_key
@@ -84,7 +85,7 @@ class Graph:
         self._source = source_info_util.current()
         if outer is not None:
             self.tracked |= outer.tracked
-        for recorder in listeners():
+        for recorder in recorders():
             self.tracked |= recorder.tracked  # a tensor of the outside may be used by closure
 
     @contextmanager
@@ -92,15 +93,17 @@ class Graph:
         """A block whose ops are added to this graph, unseen by the tapes outside."""
         from .control import COMPILED
 
-        active = listeners()
-        around = active[:]
-        active[:] = [self]
         token = forms.set(COMPILED)
         try:
-            with self.lock, traced_into(self), jax.enable_x64(True), set_current_trace(self.trace):
+            with (
+                self.lock,
+                heard_by([self]),
+                traced_into(self),
+                jax.enable_x64(True),
+                set_current_trace(self.trace),
+            ):
                 yield
         finally:
-            active[:] = around
             forms.reset(token)
 
     @contextmanager

@@ -42,6 +42,11 @@ class Identity:
         return f"the {type(self._get()).__name__} at {self._hash:#x}"
 
 
+def tensor_of_array(value: Any) -> Any:
+    """A NumPy array as the tensor that a function takes it for; anything else as it is."""
+    return as_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 class Open:
     """A tensor some of whose sizes do not belong to the signature: one trace serves them all."""
 

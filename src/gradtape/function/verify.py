@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy as np
 from ..core import dtypes, nest
 from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
-from ..core.dispatch import listeners
+from ..core.dispatch import heard_by
 from ..core.op import Op
 from ..core.tensor import Tensor
 from ..tape.gradient_tape import GradientTape, key_of
 from ..tape.variable import Variable
 from .api import Function, Method, function
+from .signature import tensor_of_array
 
 
 class Verification:
@@ -53,15 +55,12 @@ def verify(
     """
     compiled = fn if isinstance(fn, (Function, Method)) else function(fn)
     python = compiled.python_function
-    args = nest.map_structure(_as_argument, args)
+    args = nest.map_structure(tensor_of_array, args)
     concrete = compiled.get_concrete_function(*args, **kwargs)
-    variables = list(concrete.variables)
-    before = [v.numpy() for v in variables]
     runs = []
     for run in (python, compiled):
-        runs.append(_outcome(run, args, kwargs, variables))
-        for v, value in zip(variables, before, strict=True):
-            v.assign(value)
+        with _unchanged(concrete.variables):
+            runs.append(_outcome(run, args, kwargs, list(concrete.variables)))
     eager, other = runs
     compared = 0
     for (what, expected), (_, found) in zip(eager, other, strict=True):
@@ -73,8 +72,15 @@ def verify(
     return Verification(compiled.name, compared, None)
 
 
-def _as_argument(value: Any) -> Any:
-    return as_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+@contextmanager
+def _unchanged(variables: Any) -> Iterator[None]:
+    """A block after which the variables have the values that they had before it."""
+    before = [v.numpy() for v in variables]
+    try:
+        yield
+    finally:
+        for v, value in zip(variables, before, strict=True):
+            v.assign(value)
 
 
 def _outcome(
@@ -152,15 +158,8 @@ def _first_op(
 
     tensors = [x for x in nest.flatten([args, kwargs]) if isinstance(x, Tensor)]
     witness = _Witness([x for x in tensors if x._array.dtype in dtypes.INEXACT])
-    active = listeners()
-    active.append(witness)
-    before = [v.numpy() for v in concrete.variables]
-    try:
+    with _unchanged(concrete.variables), heard_by([witness]):
         python(*args, **kwargs)
-    finally:
-        active.remove(witness)
-        for v, value in zip(concrete.variables, before, strict=True):
-            v.assign(value)
     inside = [(name, outputs) for name, outputs in concrete.steps() if name is not None]
     if [name for name, _ in inside] != [name for name, _ in witness.seen]:
         return "The two ways run different ops, so the first one that differs cannot be named."

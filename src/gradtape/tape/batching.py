@@ -10,8 +10,8 @@ docs/decisions/0006.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, NoReturn
@@ -21,7 +21,7 @@ import numpy as np
 from ..core import nest
 from ..core.convert import as_tensor
 from ..core.cotangent import dense
-from ..core.dispatch import listeners, record, recorders
+from ..core.dispatch import heard_by, record, recorders
 from ..core.draws import batches
 from ..core.engine import register_engine
 from ..core.errors import Error, InvalidArgumentError, ShapeError, UnimplementedError, ValuesNeeded
@@ -156,7 +156,7 @@ class Batch:
         inside = self._inside()
         if not inside:
             return self._run(op, inputs, params)
-        with _hidden(inside):
+        with heard_by([r for r in recorders() if r not in inside]):
             outputs = self._run(op, inputs, params)
         if op.differentiable:
             record(op, inputs, outputs, params, to=inside)
@@ -202,7 +202,7 @@ class Batch:
                 found = rule(tuple(each) if type(g) is tuple else each[0])
                 return [self._cotangent(x, c) for x, c in zip(inputs, found, strict=True)]
 
-        with _hidden(inside):
+        with heard_by([r for r in recorders() if r not in inside]):
             record_joint(
                 name, rule_of_all, list(map(self._whole, inputs)), list(map(self._whole, outputs))
             )
@@ -234,18 +234,6 @@ def _offer(name: str, rule: Any, inputs: list[Tensor], outputs: list[Tensor], to
     if outputs and any(x._key is not None for x in inputs):
         results = outputs[0] if len(outputs) == 1 else tuple(outputs)
         record(JointOp(name, rule), inputs, results, {}, to=to)  # type: ignore[arg-type]
-
-
-@contextmanager
-def _hidden(inside: list[Any]) -> Iterator[None]:
-    """A block that the recorders in `inside` do not see."""
-    everyone = listeners()
-    kept = everyone[:]
-    everyone[:] = [r for r in kept if r not in inside]
-    try:
-        yield
-    finally:
-        everyone[:] = kept
 
 
 class BatchedTensor(Tensor):

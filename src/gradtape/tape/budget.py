@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..core.dispatch import listeners, make_record
+from ..core.dispatch import heard_by, make_record
 from ..core.op import Op
 from ..core.tensor import Tensor
 
@@ -169,13 +169,8 @@ class Ledger:
             else x
             for x in recipe.inputs
         ]
-        active = listeners()
-        around = active[:]
-        active[:] = []
-        try:
+        with heard_by([]):
             result = recipe.op.call(*inputs, **recipe.params)
-        finally:
-            active[:] = around
         self.recomputed += 1
         return Tensor((result if recipe.output is None else result[recipe.output])._array, key)
 

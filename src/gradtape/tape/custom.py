@@ -13,7 +13,7 @@ import numpy as np
 from ..core import nest
 from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
-from ..core.dispatch import listeners
+from ..core.dispatch import heard_by, listeners
 from ..core.tensor import Tensor
 from ..ops.creation import identity
 from ..ops.random import Repeatable
@@ -158,13 +158,8 @@ def _input(x: Any) -> Tensor:
 def _reading(seen_by: list[Any]) -> Iterator[list[Variable]]:
     """A block that only `seen_by` see; gives the trainable variables that it reads."""
     watcher = _VariableWatcher()
-    active = listeners()
-    around = active[:]
-    active[:] = [*seen_by, watcher]
-    try:
+    with heard_by([*seen_by, watcher]):
         yield watcher.read
-    finally:
-        active[:] = around
 
 
 class _VariableWatcher:

@@ -10,8 +10,7 @@ docs/decisions/0007.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,7 +19,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.backward import backward
 from ..core.cotangent import dense
-from ..core.dispatch import listeners
+from ..core.dispatch import heard_by
 from ..core.errors import ShapeError
 from ..core.op import JointOp, Op
 from ..core.pattern import MOVES, Shape
@@ -51,7 +50,7 @@ def structure_of(
     size = _size(target)
     seed = Dependence(spec_of(tensor._array), _selection(np.arange(1, size + 1), size))
     followed = [(_Follower(op), *rest) for op, *rest in reversed(records)]
-    with _unheard():
+    with heard_by([]):
         (found,) = backward(followed, [(tensor._key, seed)], [key])
     matrix: Matrix = nothing if found is None else found.matrix
     matrix.sort_indices()
@@ -228,18 +227,6 @@ def _cut(values: Any, shapes: list[Shape]) -> list[Tensor]:
     return [Tensor(part.reshape(shape)) for part, shape in zip(parts, shapes, strict=True)]
 
 
-@contextmanager
-def _unheard() -> Iterator[None]:
-    """A block that no tape and no accumulator around it listens to."""
-    active = listeners()
-    kept = active[:]
-    active.clear()
-    try:
-        yield
-    finally:
-        active[:] = kept
-
-
 # Colours
 
 
@@ -319,7 +306,7 @@ def jacobian_of(
     colouring = colour(structure, columns_too=_can_push(records, tensor, source))
     rows = np.repeat(np.arange(structure.shape[0]), np.diff(structure.indptr))
     columns = structure.indices
-    with _unheard():
+    with heard_by([]):
         if colouring.by_rows:
             values = _pulled(records, tensor, key, _seeds(colouring, tensor))
             place = (colouring.colours[rows], columns)

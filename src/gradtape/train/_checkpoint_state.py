@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..tape.scopes import get_logger
 from ..core.errors import DataLossError
-from ._files import replacing
+from ..core.files import replacing
 
 STATE_FILE = "checkpoint"
 SUFFIX = ".safetensors"

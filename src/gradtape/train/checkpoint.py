@@ -23,7 +23,7 @@ from ..tape.scopes import get_logger
 from ..tape.variable import Variable
 from . import _safetensors
 from ._checkpoint_state import CheckpointState, file_of, latest_checkpoint, record_state
-from ._files import replacing
+from ..core.files import replacing
 from ._safetensors import SafetensorsFile, dtype_name
 from ._tracking import (
     Tracked,

@@ -15,7 +15,7 @@ from ._checkpoint_state import (
     get_checkpoint_state,
     record_state,
 )
-from ._files import remove_leftovers
+from ..core.files import remove_leftovers
 from .checkpoint import Checkpoint, numbered
 
 

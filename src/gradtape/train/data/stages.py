@@ -13,7 +13,7 @@ from ...core import nest
 from ...core.errors import DTypeError, InvalidArgumentError, UnimplementedError
 from ...core.tensor import Tensor
 from ...ops._static import static_int
-from ...tape.sparse import _unheard
+from ...core.dispatch import heard_by
 from ...tape.type_specs import TensorSpec
 from . import blocks as order
 from .blocks import Block, Blocks
@@ -395,7 +395,7 @@ class Stages(Stream):
         op = "Dataset.reduce"
         _check_function(reduce_func, op, "reduce_func")
         state = as_element(initial_state, op)
-        with _unheard():
+        with heard_by([]):
             for element in self._elements():
                 state = like(state, reduce_func(state, element), op)
         return state

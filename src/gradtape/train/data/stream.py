@@ -13,7 +13,7 @@ from ...core import nest
 from ...core.dispatch import recorders
 from ...core.errors import InvalidArgumentError, OutOfRangeError
 from ...core.tensor import Tensor
-from ...tape.sparse import _unheard
+from ...core.dispatch import heard_by
 from .blocks import Blocks
 from .entries import Elements, Entries
 from .options import Options
@@ -35,7 +35,7 @@ class Iterator:
 
     def __next__(self) -> Any:
         if recorders():
-            with _unheard():
+            with heard_by([]):
                 return next(self._elements)
         return next(self._elements)
 
@@ -129,7 +129,7 @@ class Stream:
 
     def _spec_of_results(self, fn: Callable[[Any], Any]) -> Any:
         """The spec of `fn(element)` for the elements of this dataset."""
-        with _unheard():
+        with heard_by([]):
             try:
                 return spec_of_results(fn, self.element_spec)
             except Exception:
