@@ -107,8 +107,6 @@ CONVENTIONS = [
     "Sums of 16-bit floats are accumulated in float32.",
     "`random.categorical` refuses logits that are NaN.",
     "Tensors can be indexed by integer arrays, as in NumPy.",
-    "A call of a compiled function on a tape: an argument that reaches another output only has "
-    "gradient None, as eagerly (TensorFlow: zeros).",
     "In `@function` shapes are fixed: `boolean_mask`, `unique`, one-argument `where` raise; an "
     "index out of range is clipped, and a label that is no class gives a loss of NaN (TensorFlow "
     "does so on XLA). `print` of a tensor prints at every run.",

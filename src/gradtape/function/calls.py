@@ -153,6 +153,8 @@ class CompiledCall(Call):
                 outputs[i] = slots[target]
             elif target in seeds:
                 slots[target] = y
+            elif seeds and _inexact(y):
+                slots["apart", i] = y  # reached by no source; but to a tape the call is one op
         for key in self._inner:
             slots.setdefault(key, Tensor(self.program.graph.tensors[key]._array, new_key()))
         if slots:
@@ -173,6 +175,7 @@ class CompiledCall(Call):
         If more than one recorder listens, or the one there is can record its own gradient, also
         what the derivative needs by what it was computed from.
         """
+        self._seeds = seeds
         self._inner: list[int] = []
         if not seeds:
             return ()
@@ -205,8 +208,8 @@ class CompiledCall(Call):
         batches = [g.batch for g in seeds.values() if type(g) is BatchedTensor]
         if batches:
             return self._pull_each(max(batches, key=lambda batch: batch.depth), seeds)
-        keys: Any = tuple(seeds)
-        pullback = self.program.pullback(keys, self._wanted)
+        seeds = self._completed(seeds)
+        pullback = self.program.pullback(tuple(seeds), self._wanted)  # type: ignore[arg-type]
         values = [self.values[id(t)] for t in pullback.residuals]
         values += [g._array for g in seeds.values()]
         sources: dict[Slot, Tensor] = {}
@@ -223,6 +226,23 @@ class CompiledCall(Call):
         parts = iter(call.run(targets))
         found = [with_parts(g, parts) for g in pullback.results]
         return dict(zip(self._wanted, found, strict=True))
+
+    def _completed(self, seeds: dict[Slot, Tensor]) -> dict[Slot, Tensor]:
+        """The seeds, with zeros for the results that have none: the call is one op to a tape.
+
+        What the program computed on the way is asked about at higher orders only, and then all of
+        it: a call has two pullbacks, however its results are used.
+        """
+        keys = self._seeds
+        if any(key in seeds for key in self._inner):
+            keys = (*keys, *self._inner)
+        return {key: seeds[key] if key in seeds else self._zeros(key) for key in keys}
+
+    def _zeros(self, key: int) -> Tensor:
+        like = self.given[key]._array
+        if id(like) in self.values:  # a tracer of the program: what it was in this call
+            like = self.values[id(like)]
+        return Tensor(np.zeros(like.shape, like.dtype))
 
     def _pull_each(self, batch: Batch, seeds: dict[Slot, Tensor]) -> dict[Slot, Any]:
         """The cotangents for each element of a batch of seeds, together."""
@@ -244,6 +264,7 @@ class CompiledCall(Call):
     def _pull_mapped(
         self, batch: Batch, wholes: dict[Slot, Tensor], inside: set[Slot]
     ) -> dict[Slot, Any]:
+        wholes = self._completed(wholes)
         pullback = self.program.pullback(tuple(wholes), self._wanted)  # type: ignore[arg-type]
         values = [self.values[id(t)] for t in pullback.residuals]
         axes = [None] * len(values) + [0 if slot in inside else None for slot in wholes]
