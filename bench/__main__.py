@@ -11,6 +11,7 @@ from bench.driver import ProgressBar, Session, Settings
 from bench.peers import override_variable
 from bench.question import Question, find_questions
 from bench.report import Report
+from bench.soak import soak
 from bench.systems import SYSTEMS
 
 EPILOG = f"""\
@@ -34,7 +35,12 @@ def arguments(questions: dict[str, Question]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "what", choices=[*suites, *questions], help="a suite of questions, or one question"
+        "what",
+        choices=[*suites, *questions, "soak"],
+        help="a suite of questions, one question, or soak: all at once, with interrupts",
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=30, metavar="N", help="how long to soak (30)"
     )
     parser.add_argument("--only", type=names, metavar="A,B", help="only these questions")
     parser.add_argument(
@@ -73,6 +79,8 @@ def make_settings(chosen: argparse.Namespace, selected: dict[str, Question]) -> 
 def main() -> int:
     questions = find_questions()
     chosen = arguments(questions)
+    if chosen.what == "soak":
+        return soak(chosen.minutes)
     selected = {
         name: question
         for name, question in questions.items()

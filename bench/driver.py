@@ -31,13 +31,15 @@ class WorkerFailed(Exception):
 class Worker:
     """The process of one system; a context manager that ends it."""
 
-    def __init__(self, name: str, python: str, extra: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, name: str, python: str, extra: Mapping[str, str | None] | None = None
+    ) -> None:
         self.name = name
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
         self.process = subprocess.Popen(
             [python, "-m", "bench.worker", name],
             cwd=ROOT,
-            env=_environment(name) | dict(extra or {}),
+            env=_environment(name, extra or {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
@@ -86,14 +88,15 @@ class Worker:
         self.close()
 
 
-def _environment(name: str) -> dict[str, str]:
+def _environment(name: str, extra: Mapping[str, str | None]) -> dict[str, str]:
+    """The environment of a worker; what is None in `extra` is left out."""
     # Without bytecode files every import would compile, and import time would measure that.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment |= ONE_THREAD | {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
     environment.pop("PYTHONPATH", None)
     if name == "gradtape" and (ROOT / "src").exists():
         environment["PYTHONPATH"] = str(ROOT / "src")
-    return environment
+    return {k: v for k, v in (environment | dict(extra)).items() if v is not None}
 
 
 @dataclass(frozen=True)

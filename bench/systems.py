@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,14 +23,24 @@ ONE_THREAD = {
 }
 
 
+_MANY = "GRADTAPE_BENCH_ALL_THREADS"
+
+
+def all_threads() -> dict[str, str | None]:
+    """The environment of a worker that has the threads its system takes by default."""
+    return {_MANY: "1", **dict.fromkeys(ONE_THREAD)}
+
+
 def _torch_one_thread(torch: Any) -> None:
-    torch.set_num_threads(1)
-    torch.set_num_interop_threads(1)
+    if not os.environ.get(_MANY):
+        torch.set_num_threads(1)
+        torch.set_num_interop_threads(1)
 
 
 def _tensorflow_one_thread(tf: Any) -> None:
-    tf.config.threading.set_intra_op_parallelism_threads(1)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
+    if not os.environ.get(_MANY):
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
 
 
 def _jax_float64(jax: Any) -> None:
@@ -61,22 +72,24 @@ class System:
         return module
 
 
+KERAS = "keras==3.15.1"
+
 SYSTEMS = {
     "gradtape": System("gradtape", "gradtape"),
     "torch": System(
         "PyTorch",
         "torch",
-        ("torch==2.13.0", "numpy"),
+        ("torch==2.13.0", "numpy", KERAS),
         set_up=_torch_one_thread,
         to_numpy=lambda tensor: tensor.detach().numpy(),
     ),
     "tensorflow": System(
         "TensorFlow",
         "tensorflow",
-        ("tensorflow-cpu==2.21.0",),
+        ("tensorflow-cpu==2.21.0", KERAS),
         set_up=_tensorflow_one_thread,
     ),
-    "jax": System("JAX", "jax", ("jax==0.10.2",), set_up=_jax_float64),
+    "jax": System("JAX", "jax", ("jax==0.10.2", KERAS), set_up=_jax_float64),
     "autograd": System("autograd", "autograd", ("autograd",), ("numpy",)),
     "numpy": System("NumPy", "numpy"),
 }

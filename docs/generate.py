@@ -13,9 +13,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
 import gradtape  # noqa: E402, F401
-from gradtape.core import dtypes  # noqa: E402
-from gradtape.core.op import Op  # noqa: E402
-from gradtape.testing import all_ops  # noqa: E402
+from gradtape._src.core import dtypes  # noqa: E402
+from gradtape._src.core.op import Op  # noqa: E402
+from gradtape._src.testing import all_ops  # noqa: E402
 
 MADE = "<!-- made by docs/generate.py: do not edit -->\n\n"
 
@@ -24,7 +24,7 @@ def ops_page() -> str:
     modules: dict[str, list[Op]] = {}
     registry = all_ops()
     for op in registry.values():
-        modules.setdefault(op.kernel.__module__.removeprefix("gradtape.ops."), []).append(op)
+        modules.setdefault(op.kernel.__module__.removeprefix("gradtape._src.ops."), []).append(op)
     differentiable = sum(bool(op.rules) for op in registry.values())
     lines = [
         MADE + "# The ops\n",
@@ -96,25 +96,88 @@ def taken(op: Op) -> str:
 # What no case can compare: values and conventions that differ, and what is stricter or wider here.
 CONVENTIONS = [
     "`erf` of an infinite float64 is ±1 (TensorFlow: NaN); `gelu` in float64 has exact constants.",
-    "An integer target has gradient None, also one that comes from `top_k` (TensorFlow: zeros).",
-    "`custom_gradient`: a gradient of another shape than its argument is an error; forward mode "
-    "uses the transpose of the gradient function.",
-    "Max pooling gives a tie to its first element in three dimensions too, and passes NaN on.",
+    "Beside an infinite logit `softmax` has 0 in every dtype and on XLA too (V22; TensorFlow: NaN, "
+    "but in float32 and bfloat16).",
+    "A Python integer that its dtype cannot hold is an error (TensorFlow: `constant(300, uint8)` "
+    "is 44); next to a float it may be larger than int64, wherever it stands in the list.",
+    "Wrong targets, sources and tapes never entered are a TypeError or RuntimeError that says what "
+    "is wrong (B9, F14, K15, M8, N5; TensorFlow: AttributeError).",
+    "An integer target has gradient None, also one that comes from `top_k` or a `@function` (Q25; "
+    "TensorFlow: zeros).",
+    "`custom_gradient`: a gradient of another shape than its argument is an error (R18); a number "
+    "as a gradient becomes a tensor; keyword arguments are allowed in `@function` (R12); forward "
+    "mode uses the transpose of the gradient function (T17).",
+    "`ForwardAccumulator` refuses a tangent of another shape than its primal (T9).",
+    "There is no `tf.test` (Y9): see `tf.testing`.",
+    "Sparse tensors: `concat`, `split`, `maximum`, `minimum`, `reduce_max`, `bincount` by weights, "
+    "sparse results of `reduce_sum` and products of two sparse matrices have gradients, and all "
+    "that have a first one have a second (TensorFlow: none, or an error). The sum of tensors out "
+    "of order is in order. A dataset is no `CompositeTensor`. In `@function` each number of "
+    "entries has a trace of its own.",
+    "Ragged tensors: `softmax` does not overflow, and there is `log_softmax`; an index beyond its "
+    "row is an error in `gather` with `batch_dims` (TensorFlow reads the next row), and a sparse "
+    "tensor out of order in `from_sparse`.",
+    "Warnings go to the logger `gradtape` (TensorFlow: `tensorflow`).",
+    "All functions take TensorFlow's parameters. Those that only its graphs and devices need are "
+    "refused where they would change a result: `layout`, `handle`, `variable_def`, "
+    "`experimental_mesh`, `bad_indices_policy='IGNORE'`. The options that "
+    "optimizers share come by keyword.",
+    "Max pooling gives a tie to its first element in three dimensions too (V9), and passes NaN on.",
+    "`atan2` knows the sign of a zero: `atan2(-0., -2.)` is -π (TensorFlow: π); a NaN stays one in "
+    "`cumulative_logsumexp`.",
+    "In forward mode a factor that does not move counts as 0, beside Inf and NaN too: the tangent "
+    "of `x * y` by y is x where y is Inf (TensorFlow adds 0 times Inf, which is NaN; also in `/`, "
+    "`**`, `%`, `xlogy`, `xdivy`, `atan2`); `sign` has tangent 0 (TensorFlow: None).",
+    "`no_gradient` takes names of the user's own types of ops: TensorFlow's are not known here.",
     "`expint` of negative numbers is right; the maximum of a segment of -inf is -inf.",
     "`argmax` and `argmin` take NaN for the largest and smallest, as NumPy does.",
     "`det` has a gradient at singular matrices; `pinv` one at equal singular values.",
-    "`hsv_to_rgb`, LU, `logm`, `lstsq(fast=False)`, `rfft3d`, area resize have gradients.",
+    "`hsv_to_rgb`, LU, `logm`, `lstsq(fast=False)`, `rfft3d`, area resize, `extract_glimpse` have "
+    "gradients (I8), and `softsign` a second one (X45).",
     "Sums of 16-bit floats are accumulated in float32.",
     "`random.categorical` refuses logits that are NaN.",
     "Tensors can be indexed by integer arrays, as in NumPy.",
-    "In `@function` shapes are fixed: `boolean_mask`, `unique`, one-argument `where` raise; an "
-    "index out of range is clipped, and a label that is no class gives a loss of NaN (TensorFlow "
-    "does so on XLA). `print` of a tensor prints at every run.",
+    "In `@function`, a call that finds an iterator at its end changes no variable (Q31); a "
+    "`return` may stand in a loop over a dataset, and such a loop has a gradient.",
+    "In `@function`, where a size depends on values (`boolean_mask`, `unique`, one-argument "
+    "`where`, `x[:n]`, a TensorArray that grows), the function runs as plain Python for that "
+    "signature, with a warning; with `jit_compile=True` it is an error.",
+    "In `@function` the same holds for text that is an argument, or that depends on one: a program "
+    "has no text. Texts of Python, and what is computed of constants, are known while it is "
+    "traced.",
+    "`strings.regex_replace` and `regex_full_match` take RE2's syntax, but for `\\C`; a `rewrite` "
+    "that names a group that is not there is an error (TensorFlow logs it, and gives another "
+    "text). `strings.format` and `print` show complex numbers.",
+    "`DenseHashTable.export` gives the entries, without the empty places between them. Tables take "
+    "float keys.",
+    "JPEG files are decoded accurately, as by `dct_method='INTEGER_ACCURATE'`: by default "
+    "TensorFlow's pixels are off by a few units. A palette or 1-bit PNG decoded to 4 channels is "
+    "opaque.",
+    "Files are those of this machine: `gs://` and the like are refused.",
+    "Functions of `Dataset.map` and its like see the elements themselves, so that shapes are known "
+    "in them that are None in TensorFlow.",
+    "`print` of a tensor in `@function` prints at every run.",
+    "In `@function` an integer to a negative integer power gives a number (eagerly it raises); "
+    "`function.verify` reports it. An exported function checks no values.",
     "Random numbers drawn in `@function` are others than those drawn eagerly from the same seed.",
     "Optimizers sum repeated rows of an IndexedSlices first (Keras squares them one by one), keep "
     "0.9 and 0.999 exact in float64, and compute the scalars of half precision in float32 (in "
     "Keras with bfloat16 Adam does not move).",
+    "An optimizer refuses a variable that is given twice in one step (Keras takes two steps "
+    "with it, one after the other).",
     "A restore that fails changes nothing; a damaged index of checkpoints is an error.",
+    "`tf.saved_model.save` writes a folder of gradtape's own: what the objects are (JSON), the "
+    "variables (safetensors), each function as StableHLO with its first derivative. A "
+    "SavedModel of TensorFlow is refused, with advice; functions of text are not saved.",
+    "Attributes of modules keep the lists and dicts that they are given (TensorFlow wraps "
+    "them); a `tf.train.Checkpoint` finds layers inside the lists of Keras' models too "
+    "(TensorFlow: not those).",
+    "`tf.distribute` and `tf.config` know one device, the CPU. `tf.VariableSynchronization` and"
+    " its like are kept and have no effect.",
+    "A size that a placeholder of `tf.__internal__.FuncGraph` leaves open counts as large: "
+    "`x[:, :3]` has 3 columns (TensorFlow: None). Placeholders of unknown rank are refused.",
+    "Checkpoints are safetensors files. Those in TensorFlow's own format are refused, with how to "
+    "convert them.",
     "`summary.histogram` leaves out NaN and Inf.",
 ]
 

@@ -91,8 +91,8 @@ def main():
     actor = MLP([4, 64, 2], activation=tf.tanh)
     critic = MLP([4, 64, 1], activation=tf.tanh)
     variables = [*actor.trainable_variables, *critic.trainable_variables]
-    rate = tf.keras.optimizers.schedules.CosineDecay(5e-3, options.steps)
-    optimizer = tf.keras.optimizers.Adam(rate)
+    rate = tf.optimizers.schedules.CosineDecay(5e-3, options.steps)
+    optimizer = tf.optimizers.Adam(rate)
 
     @tf.function
     def policy(states):

@@ -18,7 +18,7 @@ def losses_of(network, images, labels):
 
 def train(network, images, labels, epochs):
     batches = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(len(labels)).batch(32)
-    optimizer = tf.keras.optimizers.Adam(2e-3)
+    optimizer = tf.optimizers.Adam(2e-3)
 
     @tf.function
     def train_step(x, y):

@@ -2,8 +2,6 @@
 
 import argparse
 import itertools
-import sys
-from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
@@ -22,8 +20,7 @@ def arguments(description, **counts):
     for name, default in counts.items():
         parser.add_argument(f"--{name}", type=positive, default=default, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
-    picture = f"{Path(sys.argv[0]).stem}.png"
-    parser.add_argument("--figure", default=picture, metavar="PATH", help='"" for none')
+    parser.add_argument("--figure", metavar="PATH", help="where to draw the result")
     options = parser.parse_args()
     tf.random.set_seed(options.seed)
     return options

@@ -50,8 +50,8 @@ def main():
     )
 
     network = CNN()
-    rate = tf.keras.optimizers.schedules.CosineDecay(5e-3, options.epochs * len(batches))
-    optimizer = tf.keras.optimizers.Adam(rate)
+    rate = tf.optimizers.schedules.CosineDecay(5e-3, options.epochs * len(batches))
+    optimizer = tf.optimizers.Adam(rate)
 
     @tf.function
     def train_step(x, y):

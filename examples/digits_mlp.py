@@ -15,7 +15,7 @@ def main():
     batches = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(len(labels)).batch(32)
 
     network = MLP([64, 128, 64, 10])
-    optimizer = tf.keras.optimizers.AdamW(learning_rate=2e-3, weight_decay=1e-3)
+    optimizer = tf.optimizers.AdamW(learning_rate=2e-3, weight_decay=1e-3)
 
     def mean_loss(x, y):
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=network(x))

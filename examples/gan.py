@@ -52,9 +52,9 @@ def main():
 
     generator = MLP([NOISE, 64, 64, 2])
     discriminator = MLP([2, 64, 64, 1])
-    falling = tf.keras.optimizers.schedules.CosineDecay
-    generator_optimizer = tf.keras.optimizers.Adam(falling(3e-3, options.steps), beta_1=0.5)
-    discriminator_optimizer = tf.keras.optimizers.Adam(falling(6e-3, options.steps), beta_1=0.5)
+    falling = tf.optimizers.schedules.CosineDecay
+    generator_optimizer = tf.optimizers.Adam(falling(3e-3, options.steps), beta_1=0.5)
+    discriminator_optimizer = tf.optimizers.Adam(falling(6e-3, options.steps), beta_1=0.5)
 
     @tf.function
     def train_step(real):

@@ -26,7 +26,7 @@ def main():
     x, y = noisy_line(100, options.seed)
 
     slope, offset = tf.Variable(0.0), tf.Variable(0.0)
-    optimizer = tf.keras.optimizers.SGD(learning_rate=0.2)
+    optimizer = tf.optimizers.SGD(learning_rate=0.2)
     path = [(slope.numpy(), offset.numpy())]
 
     bar = tf.keras.utils.Progbar(options.epochs, stateful_metrics=["loss"], unit_name="epoch")

@@ -44,7 +44,7 @@ def main():
     batches = tf.data.Dataset.from_tensor_slices((sizes, labels)).shuffle(len(labels)).batch(20)
 
     model = LogisticRegression(sizes)
-    optimizer = tf.keras.optimizers.Adam(learning_rate=0.05)
+    optimizer = tf.optimizers.Adam(learning_rate=0.05)
 
     @tf.function
     def train_step(x, y):

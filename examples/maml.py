@@ -70,8 +70,8 @@ def main():
     random = np.random.default_rng(options.seed)
 
     weights = new_weights()
-    rate = tf.keras.optimizers.schedules.CosineDecay(3e-3, options.steps)
-    optimizer = tf.keras.optimizers.Adam(rate)
+    rate = tf.optimizers.schedules.CosineDecay(3e-3, options.steps)
+    optimizer = tf.optimizers.Adam(rate)
 
     @tf.function
     def train_step(shown_x, shown_y, x, y):

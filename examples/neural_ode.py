@@ -47,8 +47,8 @@ def main():
     track = runge_kutta(pendulum, start, LENGTH).numpy()[:, 0]
 
     network = MLP([2, 64, 64, 2], activation=tf.tanh)
-    rate = tf.keras.optimizers.schedules.CosineDecay(5e-3, options.steps)
-    optimizer = tf.keras.optimizers.Adam(rate)
+    rate = tf.optimizers.schedules.CosineDecay(5e-3, options.steps)
+    optimizer = tf.optimizers.Adam(rate)
 
     @tf.function
     def train_step(truth):

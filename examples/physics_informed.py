@@ -39,8 +39,8 @@ def train(network, damping, measured, law_times, steps):
     variables = network.trainable_variables
     if law_times is not None:
         variables = [*variables, damping]
-    rate = tf.keras.optimizers.schedules.CosineDecay(5e-3, steps)
-    optimizer = tf.keras.optimizers.Adam(rate)
+    rate = tf.optimizers.schedules.CosineDecay(5e-3, steps)
+    optimizer = tf.optimizers.Adam(rate)
     times, places = measured
 
     @tf.function

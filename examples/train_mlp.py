@@ -41,7 +41,7 @@ def main():
     batches = tf.data.Dataset.from_tensor_slices((points, labels)).shuffle(1000).batch(BATCH)
 
     network = MLP([2, 64, 64, 2])
-    optimizer = tf.keras.optimizers.SGD(learning_rate=0.05, momentum=0.9)
+    optimizer = tf.optimizers.SGD(learning_rate=0.05, momentum=0.9)
 
     losses = []
     metrics = ["loss", "accuracy", "gradient norm"]

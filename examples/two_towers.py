@@ -46,8 +46,8 @@ def main():
     )
 
     upper_tower, lower_tower = Tower(), Tower()
-    upper_optimizer = tf.keras.optimizers.Adam(2e-3)
-    lower_optimizer = tf.keras.optimizers.Adam(2e-3)
+    upper_optimizer = tf.optimizers.Adam(2e-3)
+    lower_optimizer = tf.optimizers.Adam(2e-3)
 
     @tf.function
     def train_step(upper, lower):

@@ -37,7 +37,7 @@ def main():
     batches = tf.data.Dataset.from_tensor_slices(images).shuffle(len(images)).batch(64)
 
     model = VAE()
-    optimizer = tf.keras.optimizers.Adam(1e-3)
+    optimizer = tf.optimizers.Adam(1e-3)
 
     @tf.function
     def train_step(x):

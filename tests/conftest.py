@@ -17,6 +17,11 @@ MODULE = os.environ.get("GRADTAPE_TEST_MODULE", "gradtape")
 ON_GRADTAPE = MODULE == "gradtape"
 
 
+if ON_GRADTAPE:
+    # The tests themselves run as where Keras is not installed. With it, tf.keras is Keras, and the
+    # name tensorflow is taken for good: tests/keras starts processes of its own for that.
+    sys.modules["keras"] = None
+
 settings.register_profile("shared machines", deadline=None)  # no absolute time in a test
 settings.load_profile("shared machines")
 
@@ -25,6 +30,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "gradtape_only: a promise that TensorFlow does not make")
     if ON_GRADTAPE:
         config.addinivalue_line("filterwarnings", "error")
+        # A test that fails shows where in gradtape. Users see less: core/test_tracebacks.py.
+        importlib.import_module(MODULE).debugging.disable_traceback_filtering()
 
 
 def pytest_collection_modifyitems(items):
@@ -58,5 +65,5 @@ def no_tape_left_active(request):
 
 def active_recorders():
     """The active tapes of this thread, or None where there is no gradtape to ask."""
-    dispatch = sys.modules.get("gradtape.core.dispatch")
-    return dispatch and dispatch.listeners()
+    recorder = sys.modules.get("gradtape._src.core.recorder")
+    return recorder and recorder.listeners()

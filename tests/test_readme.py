@@ -13,6 +13,7 @@ PAGES = [
     "README.md",
     "docs/derivatives.md",
     "docs/function.md",
+    "docs/semantics.md",
     "docs/training.md",
     "docs/why-none.md",
 ]
@@ -56,3 +57,21 @@ def test_links_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
             if "://" not in target:
                 assert (folder / target).exists(), f"{page}: {target}"
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "docs/glossary.md"])
+def test_the_files_that_the_map_names_are_there(page):
+    folders = [ROOT, ROOT / "src/gradtape", ROOT / "src/gradtape/_src"]
+    paths = re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", (ROOT / page).read_text())
+    assert len(paths) > 20
+    assert [path for path in paths if not any((f / path).exists() for f in folders)] == []
+
+
+@pytest.mark.gradtape_only
+def test_the_readme_counts_what_is_there():
+    from gradtape._src.testing import all_ops
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    programs = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"common"}
+    assert re.findall(r"(\d+) primitives", text) == [str(len(all_ops()))]
+    assert re.findall(r"(\d+) programs in \[examples\]", text) == [str(len(programs))]

@@ -29,7 +29,7 @@ question = Question(
 
 @question.program("gradtape")
 def both_trainings(tf: Any, batch: int, sizes: list[int]) -> Step:
-    from gradtape.train.monitor import GradientMonitor
+    from gradtape._src.train.monitor.monitor import GradientMonitor
 
     plain = training(tf, lambda gradients, variables: None, batch, sizes)
     monitored = training(tf, GradientMonitor(), batch, sizes)

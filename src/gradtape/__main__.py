@@ -2,7 +2,7 @@
 
 import sys
 
-from gradtape.cli import main
+from gradtape._src.command.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,18 +1,5 @@
 """TensorFlow's `tf.errors`."""
 
-from ._missing import missing_name
-from .core.errors import DTypeError as DTypeError
-from .core.errors import DataLossError as DataLossError
-from .core.errors import Error as Error
-from .core.errors import InvalidArgumentError as InvalidArgumentError
-from .core.errors import NoGradientError as NoGradientError
-from .core.errors import NotFoundError as NotFoundError
-from .core.errors import OpError as OpError
-from .core.errors import OutOfRangeError as OutOfRangeError
-from .core.errors import ShapeError as ShapeError
-from .core.errors import SymbolicTensorError as SymbolicTensorError
-from .core.errors import UnimplementedError as UnimplementedError
+from ._src.names import namespace as _namespace
 
-
-def __getattr__(name: str) -> object:
-    raise missing_name(__name__, name)
+__getattr__, __dir__, __all__ = _namespace(globals())

@@ -1,12 +1,5 @@
 """TensorFlow's `tf.nest`."""
 
-from ._missing import missing_name
-from .core.nest import assert_same_structure as assert_same_structure
-from .core.nest import flatten as flatten
-from .core.nest import is_nested as is_nested
-from .core.nest import map_structure as map_structure
-from .core.nest import pack_sequence_as as pack_sequence_as
+from ._src.names import namespace as _namespace
 
-
-def __getattr__(name: str) -> object:
-    raise missing_name(__name__, name)
+__getattr__, __dir__, __all__ = _namespace(globals())

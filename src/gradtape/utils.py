@@ -1,8 +1,5 @@
 """Keras' `utils`, as far as training loops use it."""
 
-from ._missing import missing_name
-from .train.progress import Progbar as Progbar
+from ._src.names import namespace as _namespace
 
-
-def __getattr__(name: str) -> object:
-    raise missing_name(__name__, name)
+__getattr__, __dir__, __all__ = _namespace(globals())

@@ -11,10 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [
-    pytest.mark.gradtape_only,
-    pytest.mark.skipif(not (ROOT / "bench").exists(), reason="an sdist has no bench"),
-]
+pytestmark = pytest.mark.gradtape_only
 
 SMALL = {
     "mlp": {"batch": 8, "sizes": [6, 5, 4, 3]},
@@ -64,3 +61,12 @@ def test_the_gradient_of_a_tape_outside(tf):
     )
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_a_loop_without_a_bound(tf):
+    question = importlib.import_module("bench.function.unbounded").question
+    case = {"rounds": 12, "width": 5}
+    theirs = question.programs["jax"](jax, bounded=True, **case)()
+    for bounded in (True, False):
+        ours = question.programs["gradtape"](tf, bounded=bounded, **case)()
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)

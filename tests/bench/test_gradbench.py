@@ -10,10 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [
-    pytest.mark.gradtape_only,
-    pytest.mark.skipif(not (ROOT / "bench").exists(), reason="an sdist has no bench"),
-]
+pytestmark = pytest.mark.gradtape_only
 
 
 @pytest.fixture(autouse=True)

@@ -14,14 +14,21 @@ def python(tmp_path):
     stdout is no terminal there.
     """
 
-    def run(*args, cwd=tmp_path):
+    def run(*args, cwd=tmp_path, stdin=""):
         # Warnings as errors belong to this process only; NO_COLOR, because Python 3.13 and later
         # colour tracebacks and help where FORCE_COLOR is set.
         env = {**os.environ, "NO_COLOR": "1", "PYTHON_COLORS": "0", "PYTHONUTF8": "1"}
         env.pop("FORCE_COLOR", None)
         command = [sys.executable, *map(str, args)]
         return subprocess.run(
-            command, cwd=cwd, env=env, capture_output=True, text=True, encoding="utf-8", timeout=120
+            command,
+            cwd=cwd,
+            env=env,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=120,
         )
 
     return run

@@ -4,13 +4,14 @@ import importlib.metadata
 import importlib.util
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy
 import pytest
 
 import gradtape as package
-from gradtape import cli
+from gradtape._src.command import cli, info
 
 
 def test_version(gradtape):
@@ -50,18 +51,27 @@ def test_info_lists_versions_and_what_is_not_there(gradtape):
     done = gradtape("info")
     assert done.returncode == 0, done.stderr
     rows = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line}
-    assert rows["gradtape"][1] == package.__version__
+    assert (
+        rows["gradtape"]
+        == f"gradtape {package.__version__}, with the API of TensorFlow 2.21.0".split()
+    )
     assert rows["Python"][1] == sys.version.split()[0]
     assert rows["numpy"][1] == numpy.__version__
-    assert rows.keys() >= {"platform", "jax", "cupy", "scipy", "ml_dtypes", "keras"}
+    assert rows.keys() >= {"platform", "jax", "scipy", "ml_dtypes", "malt", "matplotlib"}
+
+
+def test_info_advises_the_extras_that_there_are():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    for_users = set(project["project"]["optional-dependencies"]) - {"test", "oracle", "dev"}
+    assert {library.extra for library in info.LIBRARIES} - {""} == for_users
 
 
 def test_info_imports_no_engine(python):
     code = """
 import sys
-from gradtape import cli
+from gradtape._src.command import cli
 cli.main(["info"])
-print("imported:", {"jax", "cupy", "keras", "scipy"} & set(sys.modules))
+print("imported:", {"jax", "malt", "matplotlib", "scipy"} & set(sys.modules))
 """
     assert python("-c", code).stdout.endswith("imported: set()\n")
 
@@ -71,7 +81,7 @@ def test_info_with_a_library_absent(python):
 import importlib.util
 find_spec = importlib.util.find_spec
 importlib.util.find_spec = lambda name: None if name == "jax" else find_spec(name)
-from gradtape import cli
+from gradtape._src.command import cli
 cli.main(["info", "--devices"])
 """
     done = python("-c", code)
@@ -93,12 +103,12 @@ def test_info_devices(gradtape):
 
 def test_a_device_that_fails_is_reported_in_its_row(python):
     code = """
-from gradtape import _info
+from gradtape._src.command import info as _info
 
 def broken():
     raise RuntimeError("no driver\\nsecond line")
 
-_info.LIBRARIES[:] = [_info.Library("numpy", "engine", ("numpy",), devices=broken)]
+_info.LIBRARIES[:] = [_info.Library("numpy", "engine", "numpy", devices=broken)]
 print(_info.report(devices=True))
 """
     assert "RuntimeError: no driver\n" in python("-c", code).stdout

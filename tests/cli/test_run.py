@@ -2,23 +2,28 @@
 
 import pytest
 
+import gradtape as package
+
 
 @pytest.mark.parametrize(
     "statement, alias, own",
     [
-        ("import tensorflow", "tensorflow", "gradtape"),
-        ("import tensorflow as tf", "tf", "gradtape"),
+        ("import tensorflow", "tensorflow", "TF"),
+        ("import tensorflow as tf", "tf", "TF"),
         ("from tensorflow import math", "math", "gradtape.math"),
         ("from tensorflow import math as m", "m", "gradtape.math"),
         ("import tensorflow.math", "tensorflow.math", "gradtape.math"),
         ("import tensorflow.math as m", "m", "gradtape.math"),
         ("from tensorflow.nn import relu", "relu", "gradtape.nn.relu"),
         ("import tensorflow as tf", "tf.nn.relu", "gradtape.nn.relu"),
-        ("import tensorflow.compat", "tensorflow.compat.v2", "gradtape"),
-        ("import tensorflow.compat.v2 as tf", "tf", "gradtape"),
-        ("from tensorflow.compat import v2 as tf", "tf", "gradtape"),
+        ("import tensorflow as tf", "tf.Tensor", "gradtape.Tensor"),
+        ("import tensorflow.compat", "tensorflow.compat.v2", "TF"),
+        ("import tensorflow as tf", "tf.compat.v2", "TF"),
+        ("import tensorflow.compat.v2 as tf", "tf", "TF"),
+        ("from tensorflow.compat import v2 as tf", "tf", "TF"),
         ("from tensorflow.compat.v2 import nn", "nn", "gradtape.nn"),
         ("import tensorflow.compat.v2.nn as nn", "nn", "gradtape.nn"),
+        ("import tensorflow.compat.v1 as tf", "tf.matmul", "gradtape.matmul"),
         ("from tensorflow import *", "nn", "gradtape.nn"),
         ("import importlib; m = importlib.import_module('tensorflow.nn')", "m", "gradtape.nn"),
     ],
@@ -26,8 +31,10 @@ import pytest
 def test_every_form_of_import_gives_the_module_itself(gradtape, script, statement, alias, own):
     source = f"""
 {statement}
-import gradtape, gradtape.math, gradtape.nn
+import gradtape, sys
+TF = sys.modules["tensorflow"]
 assert {alias} is {own}, {alias}
+assert TF is not gradtape and TF.__name__ == TF.__spec__.name == "tensorflow"
 assert gradtape.__name__ == gradtape.__spec__.name == "gradtape"
 assert gradtape.nn.__name__ == gradtape.nn.__spec__.name == "gradtape.nn"
 """
@@ -37,8 +44,8 @@ assert gradtape.nn.__name__ == gradtape.nn.__spec__.name == "gradtape.nn"
 
 def test_a_module_imported_by_the_script_gets_gradtape_too(gradtape, script):
     script("import tensorflow as tf\n", "helper.py")
-    done = gradtape("run", script("import helper\nprint(helper.tf.__name__)\n"))
-    assert done.stdout == "gradtape\n", done.stderr
+    done = gradtape("run", script("from helper import tf\nprint(tf.__name__, tf.__version__)\n"))
+    assert done.stdout == "tensorflow 2.21.0\n", done.stderr
 
 
 SHOW = """
@@ -127,64 +134,64 @@ atexit.register(lambda: print(type(pickle.loads(pickle.dumps(Result()))).__name_
 # What is missing.
 
 
-@pytest.mark.parametrize(
-    "statement, error, written, close, where",
-    [
-        ("tf.reduce_summ", "AttributeError", "tf.reduce_summ", "tf.reduce_sum", "gradtape"),
-        ("tf.qqqqqq", "AttributeError", "tf.qqqqqq", None, "gradtape"),
-        ("tf.relu", "AttributeError", "tf.relu", "tf.nn.relu", "gradtape"),
-        (
-            "tf.math.reduce_summ",
-            "AttributeError",
-            "tf.math.reduce_summ",
-            "tf.math.reduce_sum",
-            "gradtape.math",
-        ),
-        (
-            "from tensorflow import reduce_summ",
-            "ImportError",
-            "tensorflow.reduce_summ",
-            "tensorflow.reduce_sum",
-            "gradtape",
-        ),
-        (
-            "from tensorflow.math import reduce_summ",
-            "ImportError",
-            "tensorflow.math.reduce_summ",
-            "tensorflow.math.reduce_sum",
-            "gradtape.math",
-        ),
-        (
-            "import tensorflow.maths",
-            "ModuleNotFoundError",
-            "tensorflow.maths",
-            "tensorflow.math",
-            "gradtape",
-        ),
-        (
-            "from tensorflow.maths import log",
-            "ModuleNotFoundError",
-            "tensorflow.maths",
-            "tensorflow.math",
-            "gradtape",
-        ),
-        (
-            "import tensorflow.math.qqq",
-            "ModuleNotFoundError",
-            "tensorflow.math.qqq",
-            None,
-            "gradtape.math",
-        ),
-        (
-            "import tensorflow.compat.v1 as tf",
-            "ModuleNotFoundError",
-            "tensorflow.compat.v1",
-            None,
-            "gradtape.compat",
-        ),
-    ],
-)
-def test_what_is_missing_is_named_with_what_is_close(
+SLIPS = [
+    ("tf.reduce_summ", "AttributeError", "tf.reduce_summ", "tf.reduce_sum", "gradtape"),
+    ("tf.qqqqqq", "AttributeError", "tf.qqqqqq", None, "gradtape"),
+    ("tf.relu", "AttributeError", "tf.relu", "tf.nn.relu", "gradtape"),
+    (
+        "tf.math.reduce_summ",
+        "AttributeError",
+        "tf.math.reduce_summ",
+        "tf.math.reduce_sum",
+        "gradtape.math",
+    ),
+    (
+        "from tensorflow import reduce_summ",
+        "ImportError",
+        "tensorflow.reduce_summ",
+        "tensorflow.reduce_sum",
+        "gradtape",
+    ),
+    (
+        "from tensorflow.math import reduce_summ",
+        "ImportError",
+        "tensorflow.math.reduce_summ",
+        "tensorflow.math.reduce_sum",
+        "gradtape.math",
+    ),
+    (
+        "from tensorflow.image import resise",
+        "ImportError",
+        "tensorflow.image.resise",
+        "tensorflow.image.resize",
+        "gradtape.image",
+    ),
+    (
+        "import tensorflow.maths",
+        "ModuleNotFoundError",
+        "tensorflow.maths",
+        "tensorflow.math",
+        "gradtape",
+    ),
+    (
+        "from tensorflow.maths import log",
+        "ModuleNotFoundError",
+        "tensorflow.maths",
+        "tensorflow.math",
+        "gradtape",
+    ),
+    (
+        "import tensorflow.math.qqq",
+        "ModuleNotFoundError",
+        "tensorflow.math.qqq",
+        None,
+        "gradtape.math",
+    ),
+]
+
+
+@pytest.mark.parametrize("statement, error, written, close, where", SLIPS)
+def test_a_slip_is_named_with_what_is_close(
     gradtape, script, statement, error, written, close, where
 ):
     done = gradtape("run", script(f"import tensorflow as tf\n{statement}\n"))
@@ -198,6 +205,34 @@ def test_what_is_missing_is_named_with_what_is_close(
         assert close in matches and len(matches) <= 3
     else:
         assert "Close to it" not in message
+
+
+@pytest.mark.parametrize(
+    "statement, error, written",
+    [
+        ("tf.compat.v1.Session", "AttributeError", "tf.compat.v1.Session"),
+        (
+            "import tensorflow.compat.v1.layers",
+            "ModuleNotFoundError",
+            "tensorflow.compat.v1.layers",
+        ),
+        (
+            "from tensorflow.compat.v1 import get_variable",
+            "ImportError",
+            "tensorflow.compat.v1.get_variable",
+        ),
+    ],
+)
+def test_what_tensorflow_has_and_gradtape_has_not_is_explained(
+    gradtape, script, statement, error, written
+):
+    done = gradtape("run", script(f"import tensorflow as tf\n{statement}\n"))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"{error}: {written}: gradtape {package.__version__} does not have it. What "
+        "TensorFlow 1 does in its own way, with graphs and sessions, will not come. The names that "
+        "mean the same in both versions are there; tf.function takes the place of a session."
+    )
 
 
 def test_a_probe_for_what_is_missing_works_as_usual(gradtape, script):
@@ -225,7 +260,7 @@ def test_an_import_that_fails_inside_a_submodule_says_so(python, script):
     script("import no_such_library\n", "extension/broken.py")
     source = """
 import gradtape
-from gradtape.alias import install_as_tensorflow
+from gradtape import install_as_tensorflow
 gradtape.__path__.append("extension")
 with install_as_tensorflow():
     try:
@@ -244,29 +279,39 @@ with install_as_tensorflow():
 
 def test_the_context_manager_gives_the_name_back(python, script):
     source = """
-import sys
+import os, sys
 import gradtape
-from gradtape.alias import install_as_tensorflow
+from gradtape import install_as_tensorflow
 
-before = list(sys.meta_path)
-with install_as_tensorflow():
-    import tensorflow as tf
-    import tensorflow.nn
+def state():
+    return list(sys.meta_path), list(sys.path), dict(os.environ), gradtape.Tensor.__module__
+
+for python_path in [None, "", "elsewhere", os.pathsep.join(["one", "two"])]:
+    if python_path is None:
+        os.environ.pop("PYTHONPATH", None)
+    else:
+        os.environ["PYTHONPATH"] = python_path
+    before = state()
     with install_as_tensorflow():
+        import tensorflow as tf
+        import tensorflow.nn, tensorflow.image
+        with install_as_tensorflow():
+            import tensorflow.math
         import tensorflow.math
-    import tensorflow.math
-    assert tf is gradtape and tensorflow.math is gradtape.math
-assert sys.meta_path == before
-assert not [name for name in sys.modules if name.startswith("tensorflow")]
-assert not hasattr(gradtape.nn, "__path__") and not hasattr(gradtape.math, "__path__")
-assert tf.nn is gradtape.nn
+        assert tensorflow is tf and tensorflow.math is gradtape.math
+        assert state() != before
+    assert state() == before
+    assert not [name for name in sys.modules if name.startswith("tensorflow")]
+    assert tf.nn is gradtape.nn
 
-installed = install_as_tensorflow()
+first, second = install_as_tensorflow(), install_as_tensorflow()
 import tensorflow
-assert tensorflow is gradtape
-installed.uninstall()
-installed.uninstall()
-assert sys.meta_path == before
+first.uninstall()
+first.uninstall()
+import tensorflow.nn
+assert tensorflow.Tensor.__module__ == "tensorflow.python.framework.tensor"
+second.uninstall()
+assert state() == before
 """
     done = python(script(source))
     assert done.returncode == 0, done.stderr
@@ -275,7 +320,7 @@ assert sys.meta_path == before
 def test_an_exception_in_the_context_gives_the_name_back(python, script):
     source = """
 import sys
-from gradtape.alias import install_as_tensorflow
+from gradtape import install_as_tensorflow
 try:
     with install_as_tensorflow():
         import tensorflow
@@ -289,13 +334,13 @@ except ZeroDivisionError:
 
 def test_it_refuses_to_replace_a_tensorflow_that_is_in_use(python, script):
     script("", "tensorflow.py")
-    source = "import tensorflow\nimport gradtape.alias\ngradtape.alias.install_as_tensorflow()\n"
+    source = "import tensorflow\nimport gradtape\ngradtape.install_as_tensorflow()\n"
     done = python(script(source))
     assert done.returncode == 1
-    assert "RuntimeError: install_as_tensorflow: TensorFlow itself is imported" in done.stderr
+    assert "RuntimeError: gradtape cannot take the name `tensorflow`" in done.stderr
 
 
 def test_a_real_tensorflow_on_the_path_is_passed_over(gradtape, script):
     script("raise AssertionError('the other one')\n", "tensorflow.py")
-    done = gradtape("run", script("import tensorflow\nprint(tensorflow.__name__)\n"))
-    assert done.stdout == "gradtape\n", done.stderr
+    done = gradtape("run", script("import tensorflow as tf\nprint(tf.__name__, tf.__version__)\n"))
+    assert done.stdout == "tensorflow 2.21.0\n", done.stderr

@@ -136,7 +136,7 @@ MESSAGES = {
     ),
     "map_fn and a wrong signature": (
         TypeError,
-        "map_fn: `fn_output_signature` must consist of dtypes and TensorSpecs, and holds 3",
+        "map_fn: `fn_output_signature` must consist of dtypes and TypeSpecs, and holds 3",
         lambda: tf.map_fn(lambda v: v, X, fn_output_signature=3),
     ),
     "scan of nothing": (

@@ -42,8 +42,8 @@ CALLS = {
         lambda tf: tf.random.categorical([[0, 1]], 3)
     ),
     "set_seed: `seed` must be an integer, not 'a'.": lambda tf: tf.random.set_seed("a"),
-    "random.normal: `seed` must be an integer, not 1.5.": lambda tf: tf.random.normal(
-        [2], seed=1.5
+    "random.normal: `seed` must be an integer, not 'a'.": lambda tf: tf.random.normal(
+        [2], seed="a"
     ),
     "stateless_normal: `seed` must be a pair of integers, such as [1, 2]. Received: array(1, "
     "dtype=int32).": lambda tf: tf.random.stateless_normal([2], 1),

@@ -26,6 +26,11 @@ SHORT = {
     "adversarial": ("--epochs 6", {"clean": (0.92, 1.0), "adversarial": (0.0, 0.7)}),
     "vae": ("--epochs 15", {"test_loss": (0.0, 26.8)}),
     "neural_ode": ("--steps 300", {"loss": (0.0, 0.01), "error": (0.0, 0.5)}),
+    "keras/image_classifier": ("--epochs 8", {"loss": (0.0, 0.2), "accuracy": (0.94, 1.0)}),
+    "keras/text_classifier": ("--epochs 4", {"loss": (0.0, 0.1), "accuracy": (0.95, 1.0)}),
+    "keras/time_series": ("--epochs 10", {"ratio": (0.0, 0.9)}),
+    "keras/dcgan": ("--epochs 25", {"mean_error": (0.0, 0.3), "spread": (0.15, 1.2)}),
+    "keras/actor_critic_catch": ("--steps 150", {"caught": (0.9, 1.0)}),
 }
 
 GRADTAPE = [sys.executable, "-m", "gradtape", "run"]
@@ -84,46 +89,47 @@ def check_figure(path):
 
 def gradtape_without(module):
     """The command `gradtape run` in a Python that does not find the module."""
-    code = f"import sys; sys.modules[{module!r}] = None; from gradtape.cli import main; main()"
+    block = f"import sys; sys.modules[{module!r}] = None"
+    code = f"{block}; from gradtape._src.command.cli import main; main()"
     return [sys.executable, "-c", code, "run"]
 
 
 @pytest.mark.parametrize("name", SHORT)
 def test_on_gradtape(run, tmp_path, name):
     options, bounds = SHORT[name]
-    done = run(GRADTAPE, name, options.split())
+    done = run(GRADTAPE, name, [*options.split(), "--figure", "figure.png"])
     check_result(done, bounds)
     assert "Warning" not in done.stderr, done.stderr
-    assert [file.name for file in tmp_path.iterdir()] == [f"{name}.png"]
-    check_figure(tmp_path / f"{name}.png")
+    assert [file.name for file in tmp_path.iterdir()] == ["figure.png"]
+    check_figure(tmp_path / "figure.png")
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", SHORT)
 def test_on_tensorflow(run, tensorflow, tmp_path, name):
     options, bounds = SHORT[name]
-    check_result(run(tensorflow, name, options.split()), bounds)
-    check_figure(tmp_path / f"{name}.png")
+    done = run(tensorflow, name, [*options.split(), "--figure", "figure.png"])
+    check_result(done, bounds)
+    check_figure(tmp_path / "figure.png")
 
 
 @pytest.mark.parametrize("name", ["gan", "two_towers", "maml"])
 def test_without_jax_functions_run_eagerly(run, name):
     options, bounds = SHORT[name]
-    done = run(gradtape_without("jax"), name, [*options.split(), "--figure", ""])
+    done = run(gradtape_without("jax"), name, options.split())
     check_result(done, bounds)
     assert "runs as plain Python, because JAX is not installed" in done.stderr
 
 
-def test_matplotlib_is_needed_for_a_figure_only(run, tmp_path):
-    options = ["--epochs", "1", "--figure", ""]
-    done = run(gradtape_without("matplotlib"), "train_mlp", options)
+def test_a_figure_is_drawn_only_when_asked_for(run, tmp_path):
+    done = run(gradtape_without("matplotlib"), "train_mlp", ["--epochs", "1"])
     check_result(done, {"accuracy": (0.0, 1.0)})
     assert not list(tmp_path.iterdir())
 
 
 def test_the_seed_decides(run):
     lines = [
-        run(GRADTAPE, "train_mlp", ["--epochs", "1", "--figure", "", "--seed", seed]).stdout
+        run(GRADTAPE, "train_mlp", ["--epochs", "1", "--seed", seed]).stdout
         for seed in ("1", "1", "2")
     ]
     first, again, other = (text.splitlines()[-1] for text in lines)
@@ -148,7 +154,8 @@ def check_hessian(done):
 
 
 def test_every_example_is_tested_and_listed():
-    names = {path.stem for path in EXAMPLES.glob("*.py")} - {"common"}
+    paths = [path.relative_to(EXAMPLES) for path in EXAMPLES.rglob("*.py")]
+    names = {path.with_suffix("").as_posix() for path in paths} - {"common", "keras/helpers"}
     assert names == {*SHORT, "hessian"}
     table = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-    assert names == set(re.findall(r"^\| \[(\w+)\]\(\1\.py\)", table, flags=re.MULTILINE))
+    assert names == set(re.findall(r"^\| \[([\w/]+)\]\(\1\.py\)", table, flags=re.MULTILINE))

@@ -6,7 +6,6 @@ A name with brackets is one case of a test.
 KEEPS = "a graph keeps its tensors: programs are cut from it later"
 SHAPES = "XLA needs to know the shape of a result while it compiles"
 BOTH = "both branches are traced, and only the run decides between them"
-BOUND = "the gradient of a loop without a bound would need memory without bound"
 THREAD = "a trace belongs to the thread that runs the Python function"
 TEXT = "a symbolic tensor has no values to show"
 RANGE = "an index that only the run knows is clipped to the range, not refused"
@@ -24,11 +23,8 @@ EAGER_ONLY = {
     "test_J4_cond_runs_one_branch": BOTH,
     "test_J4_case_exclusive_and_without_default": "a check raises when the program runs",
     "test_J4_cond_returns_what_the_branch_returns": BOTH,
-    "test_J5_while_loop_is_differentiable": BOUND,
-    "test_J5_while_loop_stops_on_a_condition_of_the_values": BOUND,
     "test_J5_while_loop_may_change_shapes": SHAPES,
     "test_J6_foldl_and_foldr": SHAPES,
-    "test_J7_in_a_while_loop": BOUND,
     "test_M5_without_pfor_a_persistent_tape_is_needed": "only eagerly, says the statement",
     "test_N7_without_pfor_a_persistent_tape_is_needed": "only eagerly, as in M5",
     "test_P3_a_tape_records_only_its_own_thread": THREAD,
@@ -39,6 +35,10 @@ EAGER_ONLY = {
     "test_Y7_executing_eagerly": "it is about being outside",
     "test_Y11_set_seed_makes_sequences_reproducible": "a seed is set for the calls to come",
     "test_a_chain_of_100_000_operations": LONG,
+    "test_a_size_in_a_list_may_be_a_floating_tensor": SHAPES,
+    "test_a_seed_that_is_a_float": "a seed is set for the calls to come",
+    "test_python_functions_by_decorators": SHAPES,
+    "test_strings_are_joined_by_plus": "text is a constant of a program, and no variable of it",
     "test_a_long_chain_differentiated_twice": LONG,
     "test_a_long_chain_is_dropped_without_recursion": LONG,
     "test_a_pickled_variable_comes_back_as_another_one": TEXT,

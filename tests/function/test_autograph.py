@@ -1013,3 +1013,93 @@ def test_unbound_variable(tf):
 
     with pytest.raises(UnboundLocalError, match="y"):
         f(tf.constant(1.0), False)
+
+
+# Functions that call themselves
+
+
+def power(x, n):
+    if n == 0:
+        return x / x
+    return x * power(x, n - 1)
+
+
+def flattened(nested):
+    found = []
+    for each in nested:
+        if isinstance(each, list):
+            found += flattened(each)
+        else:
+            found.append(each)
+    return found
+
+
+def is_even(n):
+    return True if n == 0 else is_odd(n - 1)
+
+
+def is_odd(n):
+    return False if n == 0 else is_even(n - 1)
+
+
+def times_until(x, n, limit):
+    """A tensor decides in each call, a Python number how deep they go."""
+    if n == 0:
+        return x
+    if x > limit:
+        y = x
+    else:
+        y = x * 2.0
+    return times_until(y, n - 1, limit)
+
+
+factorial = lambda n: 1 if n == 0 else n * factorial(n - 1)  # noqa: E731
+
+
+def test_recursion_of_a_global_function(tf):
+    assert gradient(tf, tf.function(lambda x: power(x, 3)), 2.0) == (8.0, 12.0)
+    compiled = tf.function(power)
+    assert gradient(tf, lambda x: compiled(x, 4), 2.0) == (16.0, 32.0)
+
+
+def test_recursive_helper(tf):
+    f = tf.function(lambda nested: tf.add_n(flattened(nested)))
+    one, two, three = map(tf.constant, (1.0, 2.0, 3.0))
+    assert f([one, [two, [three]]]).numpy() == 6.0
+    assert f([one, two]).numpy() == 3.0
+
+
+def test_functions_that_call_each_other(tf):
+    assert tf.function(lambda x: x if is_even(4) else -x)(tf.constant(1.0)).numpy() == 1.0
+    assert tf.function(lambda x: x if is_even(5) else -x)(tf.constant(1.0)).numpy() == -1.0
+
+
+def test_recursive_lambda(tf):
+    assert tf.function(lambda x: x * factorial(4))(tf.constant(2)).numpy() == 48
+
+
+def test_recursion_with_a_branch_by_a_tensor(tf):
+    f = tf.function(lambda x: times_until(x, 4, 5.0))
+    assert gradient(tf, f, 1.0) == (8.0, 8.0)
+    assert gradient(tf, f, 0.25) == (4.0, 16.0)
+
+
+def test_recursion_of_a_compiled_function(tf):
+    @tf.function
+    def power(x, n):
+        if n == 0:
+            return tf.ones_like(x)
+        return x * power(x, n - 1)
+
+    assert gradient(tf, lambda x: power(x, 3), 2.0) == (8.0, 12.0)
+
+
+def test_recursion_that_a_tensor_decides_does_not_end(tf):
+    @tf.function
+    def down(x):
+        if x <= 0:
+            return x
+        return down(x - 1)
+
+    with pytest.raises(Exception, match=r"(?s)down|recursion"):
+        down(tf.constant(3))

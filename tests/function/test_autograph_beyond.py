@@ -1,6 +1,9 @@
 """AutoGraph where it goes beyond TensorFlow's, and what it says where it does not go."""
 
 import functools
+import linecache
+import os
+import re
 import threading
 import traceback
 
@@ -309,14 +312,17 @@ def test_shape_that_changes_in_a_loop(tf):
 
 
 def test_shape_that_differs_between_branches(tf):
-    @tf.function
     def f(x):
         if x[0] > 0.0:
             x = x[:1]
         return x
 
-    with pytest.raises(ValueError, match=r"line \d+: `x` has shape \(1,\) in the main branch"):
-        f(tf.constant([1.0, 2.0]))
+    compiled = tf.function(f, jit_compile=True)
+    words = r"line \d+: `x` has shape \(1,\) in the main branch"
+    with pytest.raises(tf.errors.DynamicSizeError, match=words):
+        compiled(tf.constant([1.0, 2.0]))
+    assert gradient(tf, lambda x: tf.reduce_sum(tf.function(f)(x)), [1.0, 2.0])[0] == 1.0
+    assert gradient(tf, lambda x: tf.reduce_sum(tf.function(f)(x)), [-1.0, 2.0])[0] == 1.0
 
 
 def test_string_that_differs_between_branches(tf):
@@ -328,8 +334,10 @@ def test_string_that_differs_between_branches(tf):
             name = "b"
         return x, name
 
-    with pytest.raises(TypeError, match="`name` is 'a' in the main branch and 'b'"):
-        f(tf.constant(1.0))
+    assert f(tf.constant(1.0))[1].numpy() == b"a"
+    assert f(tf.constant(-1.0))[1].numpy() == b"b"
+    with pytest.raises(tf.errors.TextError, match="`name` is text that depends on a condition"):
+        tf.function(f.python_function, jit_compile=True)(tf.constant(1.0))
 
 
 def test_vector_as_a_condition(tf):
@@ -350,8 +358,7 @@ def test_gradient_of_an_unbounded_while(tf):
             x = x * x
         return x
 
-    with pytest.raises(NotImplementedError, match="set_loop_options"):
-        gradient(tf, f, 2.0)
+    assert gradient(tf, f, 2.0) == (16.0, 32.0)  # of x to the power of 4
 
 
 def test_python_state_is_restored_after_an_error(tf):
@@ -378,6 +385,16 @@ def test_source_that_is_not_there(tf):
     f = tf.function(namespace["f"])
     with pytest.raises(TypeError, match="AutoGraph left f as it is: its source code is not"):
         f(tf.constant(1.0))
+
+
+def test_source_of_another_exec(tf, monkeypatch):
+    """As in Python 3.13, where `python -c` registers its program as the source of "<string>"."""
+    other = ["def f(x):\n", "    if x > 0.0:\n", "        return x * 2.0\n", "    return x\n"]
+    monkeypatch.setitem(linecache.cache, "<string>", (90, None, other, "<string>"))
+    namespace = {}
+    exec("def f(x):\n    return x + 1.0 if x > 0.0 else x\n", namespace)
+    with pytest.raises(TypeError, match="AutoGraph left f as it is: its source code is not"):
+        tf.function(namespace["f"])(tf.constant(1.0))
 
 
 def test_statement_that_is_not_converted(tf):
@@ -420,7 +437,7 @@ def test_to_code_and_to_graph(tf):
 
 
 def test_libraries_are_not_converted(tf):
-    from gradtape.function import autograph
+    from gradtape._src.function.autograph import conversion as autograph
 
     assert not autograph._is_users(np.__file__)
     assert not autograph._is_users(functools.__file__)
@@ -537,3 +554,102 @@ def test_number_that_a_loop_makes_a_tensor_of_is_named(tf):
         "`total` is a tensor of int32, because it begins as the number 0"
         in caught.value.__notes__[0]
     )
+
+
+@pytest.mark.parametrize("result", ["tf.where(x > 0.0)", "1.0 if x > 0.0 else x"])
+def test_line_of_code_beside_the_package(tf, monkeypatch, result):
+    """The name of its file begins with that of gradtape's folder, and yet it is the user's."""
+    filename = os.path.dirname(tf.__file__) + "_user.py"
+    lines = ["def f(x):\n", f"    return {result}\n"]
+    monkeypatch.setitem(linecache.cache, filename, (0, None, lines, filename))
+    namespace = {"tf": tf}
+    exec(compile("".join(lines), filename, "exec"), namespace)
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(filename)}, line 2: "):
+        tf.function(namespace["f"], jit_compile=True)(tf.constant([1.0, 2.0]))
+
+
+def down(x):
+    if x <= 0:
+        return x
+    return down(x - 1)
+
+
+def down_for_ever(x):
+    return down_for_ever(x - 1)
+
+
+def test_a_recursion_that_a_tensor_decides_is_explained(tf):
+    with pytest.raises(RecursionError, match=r"test_autograph_beyond.py, line \d+: the recursion"):
+        tf.function(down)(tf.constant(3))
+    with pytest.raises(RecursionError, match="maximum recursion depth"):
+        tf.function(down_for_ever)(tf.constant(3))
+
+
+converted = 3.0
+
+
+def test_a_global_name_is_the_users_whatever_it_is(tf):
+    f = tf.function(lambda x: x * converted if x > 0.0 else x)
+    assert f(tf.constant(2.0)).numpy() == 6.0
+
+
+def _one_by_one(x):
+    if x > 0.0:
+        yield x
+    yield 2.0 * x
+
+
+def _with_match(x, mode):
+    match mode:
+        case "absolute":
+            y = x if x > 0.0 else -x
+            if x > 1.0:
+                y = y * y
+        case _:
+            y = x
+    return y
+
+
+def _with_else(x):
+    while x < 3.0:
+        x = x + 1.0
+    else:
+        x = 10.0 * x
+    return x
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (
+            lambda x: sum(_one_by_one(x)),
+            "_one_by_one as it is: it is a generator",
+        ),
+        (lambda x: _with_match(x, "absolute"), "_with_match as it is: it has a `match` statement"),
+        (_with_else, "_with_else as it is"),
+    ],
+)
+def test_what_is_left_as_python_says_so_where_a_tensor_decides(tf, function, reason):
+    with pytest.raises(tf.errors.SymbolicTensorError, match=reason):
+        tf.function(function)(tf.constant(1.0))
+
+
+def test_match_and_else_are_pythons_where_no_tensor_decides(tf):
+    @tf.function
+    def f(x, mode):
+        match mode:
+            case "double":
+                y = 2.0 * x
+            case ("times", n):
+                y = n * x
+            case _:
+                y = x
+        for i in range(3):
+            if i == mode:
+                break
+        else:
+            y = y + 100.0
+        return y
+
+    x = tf.constant(1.0)
+    assert [float(f(x, mode)) for mode in ("double", ("times", 5.0), 1, 7)] == [102, 105, 1, 101]

@@ -1,7 +1,6 @@
 """What a call of a compiled function does, and what it leaves as it was."""
 
 import collections
-import functools
 import linecache
 
 import jax
@@ -130,28 +129,6 @@ def test_python_runs_while_tracing_only(tf, capsys):
     assert capsys.readouterr().out == "tracing\n"
     assert counts["calls"] == f.experimental_get_tracing_count() == 1
     same(f(tf.zeros([2])), [2.0, 2.0])
-
-
-def test_functions_that_call_functions_are_traced_into_them(tf):
-    seen = []
-
-    @tf.function
-    def inner(x):
-        seen.append("inner")
-        return x * x
-
-    @tf.function
-    def outer(x):
-        seen.append("outer")
-        return inner(x) + inner(2.0 * x)
-
-    x = tf.constant(3.0)
-    for _ in range(2):
-        same(outer(x), 45.0)
-    same(grad(tf, outer, x), 30.0)
-    assert seen == ["outer", "inner", "inner"]
-    assert inner.experimental_get_tracing_count() == 0
-    same(inner(x), 9.0)
 
 
 def test_recursion_over_a_python_number(tf):
@@ -547,66 +524,3 @@ def test_a_watched_tensor_is_a_result(tf):
         same_one, square, _ = f(tf.constant(1.0))
         y = same_one * square
     same(tape.gradient(y, c), [3.0, 12.0])
-
-
-class Holder:
-    def __init__(self, tensor):
-        self.tensor = tensor
-        self.itself = self
-
-    def __call__(self, x):
-        return x * self.tensor**2
-
-
-class Loop(list):
-    """A list that holds itself."""
-
-    def __init__(self, tensor):
-        super().__init__([tensor])
-        self.append(self)
-
-
-def seen_by_helper(c):
-    def helper(x):
-        return x * c**2
-
-    return lambda x: helper(x)
-
-
-def seen_in_a_holder(c):
-    holder = Holder(Holder(c))
-    return lambda x: x * holder.tensor.tensor**2
-
-
-def seen_in_a_dict(c):
-    values = {1: "one", "c": [c], None: {}}  # keys that cannot be sorted
-    return lambda x: x * values["c"][0] ** 2
-
-
-def seen_in_a_loop(c):
-    loop = Loop(c)
-    return lambda x: x * loop[1][0] ** 2
-
-
-SIGHTS = {
-    "closure": lambda c: lambda x: x * c**2,
-    "helper": seen_by_helper,
-    "object": seen_in_a_holder,
-    "callable": Holder,
-    "method": lambda c: Holder(c).__call__,
-    "dict": seen_in_a_dict,
-    "a list that holds itself": seen_in_a_loop,
-    "partial": lambda c: functools.partial(lambda c, x: x * c**2, c),
-    "default": lambda c: lambda x, c=c: x * c**2,
-}
-
-
-@pytest.mark.parametrize("sight", SIGHTS.values(), ids=SIGHTS)
-def test_a_tensor_in_sight_may_be_watched_at_a_later_call(tf, sight):
-    c, x = tf.constant(3.0), tf.constant(2.0)
-    f = tf.function(sight(c))
-    same(f(x), 18.0)
-    with tf.GradientTape() as tape:
-        tape.watch(c)
-        y = f(x)
-    same(tape.gradient(y, c), 12.0)

@@ -10,8 +10,8 @@ import pytest
 pytestmark = pytest.mark.gradtape_only
 
 
-def test_an_assigned_variable_gets_its_own_array_back(tf):
-    """Arrays given to each other's outputs would have to be copied: 240 in place of 158 µs."""
+def test_an_assigned_variable_goes_to_and_fro_between_two_arrays(tf):
+    """No step takes new memory, and none writes into the array of another variable."""
     a, b, c = (tf.Variable(np.full((4, 3), float(i), np.float32)) for i in range(3))
 
     @tf.function
@@ -21,11 +21,15 @@ def test_an_assigned_variable_gets_its_own_array_back(tf):
             v.assign(v * 0.5 + total)
         return tf.reduce_sum(total)
 
-    rotate()
-    rotate()
-    before = [v._held.unsafe_buffer_pointer() for v in (a, b, c)]
-    rotate()
-    assert [v._held.unsafe_buffer_pointer() for v in (a, b, c)] == before
+    def places():
+        rotate()
+        return [v._cell.device.unsafe_buffer_pointer() for v in (a, b, c)]
+
+    places()
+    places()
+    one, other = places(), places()
+    assert set(one).isdisjoint(other)
+    assert places() == one and places() == other
 
 
 def test_a_result_does_not_take_the_array_of_a_variable(tf):
@@ -37,11 +41,11 @@ def test_a_result_does_not_take_the_array_of_a_variable(tf):
         return x * step
 
     x = tf.constant(2.0)
-    first, second = advance(x), advance(x)
-    pointer = step._held.unsafe_buffer_pointer()
-    advance(x)
-    assert step._held.unsafe_buffer_pointer() == pointer
-    assert (float(first), float(second), float(step)) == (2.0, 4.0, 3.0)
+    results = [advance(x) for _ in range(2)]
+    pointer = step._cell.device.unsafe_buffer_pointer()
+    results += [advance(x) for _ in range(2)]
+    assert step._cell.device.unsafe_buffer_pointer() == pointer
+    assert [float(y) for y in results] == [2.0, 4.0, 6.0, 8.0] and float(step) == 4.0
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
@@ -67,7 +71,7 @@ def test_the_gradient_of_a_large_matrix(tf, activation):
 
 @pytest.mark.parametrize(("activation", "transposed"), [("relu", True), ("tanh", False)])
 def test_only_what_is_cheap_is_transposed_first(activation, transposed):
-    from gradtape.engines._xla_products import matrix_product
+    from gradtape._src.engines.xla.products import matrix_product
 
     function = {"relu": lambda h: jnp.maximum(h, 0), "tanh": jnp.tanh}[activation]
 
@@ -78,12 +82,13 @@ def test_only_what_is_cheap_is_transposed_first(activation, transposed):
     assert ("optimization_barrier" in str(jax.make_jaxpr(product)(like, like, like))) == transposed
 
 
-def test_a_label_that_is_no_class_gives_nan(tf):
+def test_a_label_that_is_no_class_is_refused(tf):
     @tf.function
     def losses(labels, logits):
         return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
-    logits = np.array([[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]], np.float32)
-    computed = losses(tf.constant([1, 2, -1]), tf.constant(logits)).numpy()
+    logits = tf.constant([[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]])
+    computed = losses(tf.constant([1, 0, 0]), logits).numpy()
     np.testing.assert_allclose(computed[0], np.log1p(np.exp(-1.0)), rtol=1e-6)
-    assert np.isnan(computed[1:]).all()
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        losses(tf.constant([1, 2, -1]), logits)

@@ -537,22 +537,62 @@ def test_a_generator_moves_on_at_each_call(tf):
     assert all_differ(values([f(), g.normal([2])]))
 
 
-@only_gradtape
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda g: g.state,
-        lambda g: g.key,
-        lambda g: g.skip(1),
-        lambda g: g.reset([1, 2, 3]),
-        lambda g: g.reset_from_seed(1),
-        lambda g: g.split(2),
-    ],
-)
-def test_the_state_of_a_generator_is_not_known_while_tracing(tf, use):
-    g = generator(tf)
-    with pytest.raises(NotImplementedError, match="outside of the function"):
-        tf.function(lambda: use(g) and None)()
+MOVES = {
+    "normal": lambda tf, g: g.normal([2, 3]),
+    "uniform twice": lambda tf, g: g.uniform([2]) + g.uniform([2]),
+    "skip": lambda tf, g: g.skip(5),
+    "skip back": lambda tf, g: g.skip(-5),
+    "skip a tensor": lambda tf, g: g.skip(tf.constant(7, tf.int64)),
+    "make_seeds": lambda tf, g: g.make_seeds(3),
+    "reset": lambda tf, g: g.reset([4, 5, 6]),
+    "reset_from_seed": lambda tf, g: g.reset_from_seed(9),
+    "reset_from_key_counter": lambda tf, g: g.reset_from_key_counter(3, [1, 2]),
+}
+
+
+@pytest.mark.parametrize("seed", [11, 2**64 - 256, 2**64 - 1])
+@pytest.mark.parametrize("name", MOVES)
+def test_a_generator_is_left_in_the_state_that_eager_code_leaves(tf, name, seed):
+    g, h = (tf.random.Generator.from_seed(seed) for _ in range(2))
+    move = tf.function(lambda: (MOVES[name](tf, g), g.state, g.key)[1:])
+    for _ in range(2):
+        inside, key = move()
+        MOVES[name](tf, h)
+        np.testing.assert_array_equal(g.state, h.state)
+        np.testing.assert_array_equal(inside, h.state)
+        np.testing.assert_array_equal(key, h.key)
+
+
+def test_a_generator_in_a_loop_and_in_a_branch(tf):
+    g, h = (tf.random.Generator.from_seed(11) for _ in range(2))
+
+    @tf.function
+    def draws(n):
+        found = tf.TensorArray(tf.float32, size=4, element_shape=[])
+        for i in tf.range(4):
+            if i < n:
+                found = found.write(i, g.normal([]))
+            else:
+                found = found.write(i, 0.0)
+        return found.stack()
+
+    numbers = draws(tf.constant(3)).numpy()
+    assert len(set(numbers[:3])) == 3
+    assert numbers[3] == 0
+    h.skip(3)
+    np.testing.assert_array_equal(g.state, h.state)
+
+
+def test_a_generator_is_split_on_the_first_call(tf):
+    g, made = generator(tf), []
+
+    @tf.function
+    def draw():
+        if not made:
+            made.extend(g.split(2))
+        return [each.normal([2]) for each in made]
+
+    assert all_differ(values([*draw(), *draw()]))
 
 
 def test_a_generator_is_made_on_the_first_call_only(tf):
@@ -579,4 +619,6 @@ def test_what_cannot_be_compiled_says_so(tf):
             )
         )(true)
     with pytest.raises(TypeError, match="compute_accidental_hits"):
-        tf.function(lambda t: tf.nn.compute_accidental_hits(t, [1, 2], 1).ids)(true)
+        tf.function(lambda t: tf.nn.compute_accidental_hits(t, [1, 2], 1).ids, jit_compile=True)(
+            true
+        )

@@ -8,8 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from tape.test_three_ways import OPS, agree, dense, programs
 
 pytestmark = pytest.mark.gradtape_only

@@ -1,45 +1,32 @@
-"""The statements of SPEC on tapes, inside `@function`: the tests of tests/semantics, traced.
+"""The statements of docs/semantics.md on tapes, inside `@function`: tests/semantics, traced.
 
 What they say about eager mode only is listed in `eager_only.py`, and left out.
 """
 
 import importlib
+from pathlib import Path
 
 import pytest
-from semantics.test_abuse import no_collector as no_collector
+from semantics.test_garbage_and_long_chains import no_collector as no_collector
 
 from .eager_only import EAGER_ONLY
 from .traced import traced
 
 pytestmark = pytest.mark.gradtape_only
 
-FILES = [
-    "a_making",
-    "b_watch",
-    "c_variables",
-    "d_persistence",
-    "e_inside",
-    "f_gradient",
-    "g_output_gradients",
-    "h_unconnected",
-    "i_cuts",
-    "j_control_flow",
-    "k_sparse",
-    "l_complex",
-    "m_jacobian",
-    "n_batch_jacobian",
-    "o_nested",
-    "p_threads",
-    "r_custom_gradient",
-    "s_recompute",
-    "t_forward",
-    "v_conventions",
-    "w_tensors",
-    "y_helpers",
-    "y_module",
-    "abuse",
-    "found_by_programs",
-]
+NOT_TRACED = {
+    "checkpoint",  # files
+    "control_flow_in_functions",  # these make functions, and trace them, themselves
+    "custom_and_forward_in_functions",
+    "gradients_and_hessians",
+    "tapes_around_functions",
+    "tapes_in_functions",
+    "tracing",
+    "variables_in_functions",
+    "gradients_of_single_ops",  # check_op runs every op under XLA
+}
+FOLDER = Path(__file__).parent.parent / "semantics"
+FILES = {path.stem.removeprefix("test_") for path in FOLDER.glob("test_*.py")} - NOT_TRACED
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +35,7 @@ def inside_a_function(monkeypatch):
         yield
 
 
-for _file in FILES:
+for _file in sorted(FILES):
     _module = importlib.import_module(f"semantics.test_{_file}")
     globals().update({name: t for name, t in vars(_module).items() if name.startswith("test_")})
 

@@ -106,11 +106,98 @@ def test_arrays_and_numpy_scalars_are_tensors(tf):
     assert len(seen) == 2
 
 
-def test_text_is_a_value(tf):
+@pytest.mark.parametrize(
+    "kind", [np.float64, np.float32, np.complex128, np.int64, np.int32, np.bool_]
+)
+def test_numbers_of_numpy_share_a_trace(tf, kind):
+    """Also those that are numbers of Python: np.float64 is a float."""
+    f, seen = traced(tf, lambda x, n: tf.cast(n, tf.complex128) * x)
+    x = tf.constant(2.0, tf.complex128)
+    for n in (0, 1, 3):
+        same(f(x, kind(n)), 2.0 * complex(kind(n)))
+    assert len(seen) == 1
+    assert seen[0][0][1].dtype == tf.as_dtype(kind)
+
+
+def test_a_trace_for_nan(tf):
+    f, seen = traced(tf, lambda x, n: x * n)
+    for _ in range(3):
+        assert np.isnan(f(tf.constant(1.0), float("nan")).numpy())
+    assert len(seen) == 1
+
+
+def test_zeros_of_different_sign(tf):
+    f = tf.function(lambda x, n: x / tf.constant(n))
+    assert f(tf.constant(1.0), 0.0).numpy() == np.inf
+    assert f(tf.constant(1.0), -0.0).numpy() == -np.inf
+
+
+def test_text_of_python_is_a_value(tf):
+    f, seen = traced(tf, lambda x, text: (x, text))
+    for text in ("a", "a", "b"):
+        assert f(tf.constant(1.0), text)[1].numpy() == text.encode()
+    assert len(seen) == 2
+
+
+def test_a_tensor_of_text_makes_it_plain_python(tf, caplog):
     f, seen = traced(tf, lambda x, text: (x, text))
     for text in ("a", "a", "b"):
         assert f(tf.constant(1.0), tf.constant(text))[1].numpy() == text.encode()
-    assert len(seen) == 2
+    assert len(seen) == 3
+    assert f.experimental_get_tracing_count() == 0
+    (message,) = caplog.messages  # once, though it ran three times
+    assert "runs as plain Python, not compiled. An argument is text" in message
+    assert "tf.data.Dataset.map" in message
+    f(tf.constant(1.0), 2.0)
+    f(tf.constant(2.0), 2.0)
+    assert f.experimental_get_tracing_count() == 1  # other signatures are compiled
+
+
+def test_text_among_the_arguments_of_a_compiled_function_is_an_error(tf):
+    f = tf.function(lambda text: tf.strings.length(text), jit_compile=True)
+    with pytest.raises(tf.errors.TextError, match="A compiled program has no text, and <lambda>"):
+        f(tf.constant("a"))
+
+
+def test_text_by_signature(tf):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string), tf.TensorSpec([], tf.float32)])
+    def f(text, x):
+        return tf.cast(tf.strings.length(text), tf.float32) * x
+
+    assert f(["a", "bc"], 2.0).numpy().tolist() == [2.0, 4.0]
+    assert f(tf.constant(["abc"]), 3.0).numpy().tolist() == [9.0]
+    with pytest.raises(TypeError):
+        f([1.0], 2.0)
+    g = tf.function(lambda text: tf.strings.upper(text))
+    concrete = g.get_concrete_function(tf.TensorSpec([None], tf.string))
+    assert concrete(tf.constant(["a", "b"])).numpy().tolist() == [b"A", b"B"]
+    assert concrete(tf.constant(["c"])).numpy().tolist() == [b"C"]
+
+
+def test_text_in_a_function_inside_another(tf):
+    inner = tf.function(lambda x, text: x * tf.cast(tf.strings.length(text), tf.float32))
+    outer = tf.function(lambda x: inner(x, tf.constant("abc")) + 1.0)
+    for x in (1.0, 2.0):
+        assert outer(tf.constant(x)).numpy() == 3.0 * x + 1.0
+    assert outer.experimental_get_tracing_count() == 1  # what it knows is compiled
+
+
+def test_numbers_as_text_make_it_plain_python(tf):
+    f = tf.function(lambda x: tf.strings.join([tf.strings.as_string(x), "!"]))
+    assert f(tf.constant(1)).numpy() == b"1!"
+    assert f(tf.constant(2)).numpy() == b"2!"
+
+
+def test_gradients_flow_beside_text(tf):
+    @tf.function
+    def f(x, text):
+        return x * x * tf.cast(tf.strings.length(text), tf.float32)
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x, tf.constant("ab"))
+    assert tape.gradient(y, x).numpy() == 12.0
 
 
 def test_variables_count_by_identity(tf):
@@ -158,6 +245,14 @@ def test_gradients_by_nested_arguments(tf):
     gx, gy = grad(tf, lambda x, y: f(Pair({"x": [x]}, y)), x, y)
     same(gx, 20.0)
     same(gy, 4.0)
+
+
+def test_the_gradient_of_a_part_of_a_variable(tf):
+    v = tf.Variable([2.0, 3.0])
+    f = tf.function(lambda x: x * x)
+    with tf.GradientTape() as tape:
+        y = f(v[1])
+    same(tf.convert_to_tensor(tape.gradient(y, v)), [0.0, 6.0])
 
 
 def test_the_same_tensor_twice(tf):
@@ -428,6 +523,94 @@ def test_reduce_retracing_leaves_sizes_open(tf):
         same(f(tf.ones([n, 2])), 2.0 * n)
         same(grad(tf, f, tf.ones([n, 2])), 2.0 * np.ones([n, 2]))
     assert len(seen) <= 2
+
+
+def test_reduce_retracing_where_a_size_is_needed(tf):
+    f, _ = traced(tf, lambda x: x * float(x.shape[0]), reduce_retracing=True)
+    for n in (2, 3, 2):
+        same(f(tf.ones([n])), n * np.ones(n))
+
+
+# What a function says of itself
+
+
+def test_the_parameters_of_a_function(tf):
+    specs = [tf.TensorSpec([2]), tf.TensorSpec([])]
+    spec = tf.function(lambda x, y=1.0: x * y, input_signature=specs).function_spec
+    assert spec.arg_names == ["x", "y"]
+    assert spec.default_values == {"y": 1.0}
+    assert spec.fullargspec.args == ["x", "y"]
+    assert spec.input_signature == spec.flat_input_signature == tuple(specs)
+    assert spec.jit_compile is None
+
+
+def test_the_text_of_a_program(tf):
+    f = tf.function(lambda x, n: tf.sin(x) * n)
+    text = f.experimental_get_compiler_ir(tf.constant([1.0, 2.0]), 3.0)
+    assert "stablehlo.sine" in text("stablehlo")
+    assert "sine(" in text() and "f32[2]" in text(stage="hlo")
+    assert "f32[2]" in text(stage="optimized_hlo")
+    with pytest.raises(ValueError, match="must be 'stablehlo', 'hlo' or 'optimized_hlo'"):
+        text(stage="soup")
+    same(f(tf.constant([0.0]), 3.0), [0.0])
+
+
+def test_a_function_is_decorated_before_it_is_traced(tf):
+    f = tf.function(lambda x: x * 2.0)
+
+    def plus(python):
+        return lambda x, y=1.0: python(x) + y
+
+    f._decorate(plus)
+    same(f(tf.constant(3.0)), 7.0)
+    same(f(tf.constant(3.0), 2.0), 8.0)
+    with pytest.raises(ValueError, match="cannot be decorated after it has been traced"):
+        f._decorate(plus)
+
+
+# How many are kept
+
+
+def test_traces_that_are_not_used_for_long_are_forgotten(tf):
+    f, seen = traced(tf, lambda x, n: x * n)
+    x = tf.constant(2.0)
+    first = weakref.ref(f.get_concrete_function(x, 0).graph)
+    for n in range(1, 600):
+        f.get_concrete_function(x, n)
+        f.get_concrete_function(x, -1)  # used all the time
+    assert len(seen) == 601
+    gc.collect()
+    assert first() is None
+    assert len(f.pretty_printed_concrete_signatures().split("\n\n")) <= 256
+    same(f(x, 599), 1198.0)
+    same(f(x, -1), -2.0)
+    assert len(seen) == 601
+    same(f(x, 0), 0.0)
+    assert len(seen) == 602
+
+
+def test_relaxed_traces_are_forgotten_too(tf):
+    f, seen = traced(tf, lambda x, n: x * n, reduce_retracing=True)
+    first = weakref.ref(f.get_concrete_function(tf.ones([2]), 0).graph)
+    for n in range(1, 300):
+        f.get_concrete_function(tf.ones([2]), n)
+    gc.collect()
+    assert first() is None
+    same(f(tf.ones([2]), 299), [299.0, 299.0])
+    assert len(seen) == 300
+
+
+def test_what_is_recent(tf):
+    from gradtape._src.function.signature import Recent
+
+    recent = Recent(4)
+    for key in "abc":
+        recent.keep(key, key.upper())
+    assert [recent.recall(key) for key in "abcd"] == ["A", "B", "C", None]
+    assert len(recent) == 3 and sorted(recent) == ["A", "B", "C"]
+    recent.keep("d", "D")
+    recent.keep("d", "E")
+    assert len(recent) <= 4 and recent.recall("d") == "E"
 
 
 # Concrete functions

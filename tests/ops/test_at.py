@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gradtape.ops.at import At
-from gradtape.testing import check_gradients
+from gradtape._src.ops.array.at import At
+from gradtape._src.testing import check_gradients
 
 pytestmark = pytest.mark.gradtape_only
 
@@ -97,7 +97,7 @@ def test_ties_share_the_gradient(tf):
 
 def test_tensors_as_indices_and_compiled(tf):
     jax = pytest.importorskip("jax")
-    from gradtape.core.tensor import Tensor
+    from gradtape._src.core.tensor import Tensor
 
     def update(x, i, v):
         return At(Tensor(x))[Tensor(i)].set(Tensor(v))._array

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradtape.testing import check_gradients
+from gradtape._src.testing import check_gradients
 
 pytestmark = pytest.mark.gradtape_only
 
@@ -81,6 +81,20 @@ def test_a_place_that_no_index_names(tf):
     assert tape.gradient(y, x).numpy().tolist() == [[1, 1]]
 
 
+@pytest.mark.parametrize("options", [{}, {"binary_output": True}, {"weights": [[0.5] * 3] * 2}])
+def test_bincount_of_a_fixed_length_is_compiled(tf, options):
+    x = tf.constant([[1, 1, 3], [0, 5, 2]])
+
+    def f(x):
+        return tf.math.bincount(x, minlength=4, maxlength=4, axis=-1, **options)
+
+    signature = [tf.TensorSpec([None, 3], tf.int32)]
+    for compiled in (tf.function(jit_compile=True), tf.function(input_signature=signature)):
+        np.testing.assert_array_equal(compiled(f)(x), f(x))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"bincount: .* = -1 is not in"):
+        tf.function(f, jit_compile=True)(-x)
+
+
 def test_bincount_is_differentiable_by_its_weights(tf):
     w = tf.constant([[0.5, 1.0], [2.0, 3.0]])
     with tf.GradientTape() as tape:
@@ -103,7 +117,7 @@ def test_approx_min_k_and_other_axes(tf):
 
 def test_unsorted_segments_compile(tf):
     jax = pytest.importorskip("jax")
-    from gradtape.core.tensor import Tensor
+    from gradtape._src.core.tensor import Tensor
 
     def gradient(data, ids):
         x = Tensor(data)

@@ -64,7 +64,7 @@ X = np.concatenate([np.logspace(-6, 0, 60), np.linspace(0.1, 30, 400), np.linspa
 @pytest.mark.parametrize("name", ["j0", "j1", "y0", "y1", "k0", "k0e", "k1", "k1e"])
 def test_bessel_functions_on_xla_are_those_of_scipy(name):
     jax = pytest.importorskip("jax")
-    from gradtape.engines._bessel import bessel
+    from gradtape._src.engines.xla.bessel import bessel
 
     with jax.enable_x64(True):
         found = np.asarray(jax.jit(bessel(name))(X))
@@ -96,7 +96,7 @@ def slope_by_quadrature(a, x):
 @pytest.mark.parametrize("a", [0.05, 0.5, 1.0, 3.0, 40.0, 2000.0])
 @pytest.mark.parametrize("deviations", [-4.0, -1.0, 0.0, 1.0, 6.0])
 def test_the_derivative_of_igamma_by_a_is_exact_in_the_tails(tf, a, deviations):
-    from gradtape.ops.special import _igamma_per_density
+    from gradtape._src.ops.math.gamma import _igamma_per_density
 
     x = a + deviations * np.sqrt(a)
     x = x if x > 0 else a * np.exp(deviations)

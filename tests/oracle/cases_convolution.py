@@ -40,8 +40,9 @@ CONVOLUTIONS = [
          normal(3, 3, 1, 1)),
     case("conv2d of an empty batch", call("nn.conv2d", 1, "SAME"), normal(0, 3, 3, 1),
          normal(2, 2, 1, 1), order=1),
+    # In float32 TensorFlow gives memory that nothing was written to, on some processors.
     case("conv2d of a kernel just too large", call("nn.conv2d", 1, "VALID"), normal(1, 2, 2, 1),
-         normal(3, 3, 1, 1), order=0),
+         normal(3, 3, 1, 1), order=0, dtypes=("float64",)),
     case("conv2d of rank 5", call("nn.conv2d", 1, "SAME"), normal(2, 1, 3, 3, 1),
          normal(2, 2, 1, 2)),
     case("conv2d dilated", call("nn.conv2d", 1, "SAME", dilations=2), normal(1, 5, 4, 1),

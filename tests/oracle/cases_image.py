@@ -145,6 +145,20 @@ def crops():
     )
 
 
+def glimpses():
+    for centered in (False, True):
+        for normalized in (False, True):
+            options = {"centered": centered, "normalized": normalized, "noise": "zero"}
+            yield case(
+                f"image.extract_glimpse {centered} {normalized}",
+                call("image.extract_glimpse", [3, 2], [[0.2, -0.6], [1.2, 0.4]], **options),
+                normal(2, 5, 4, 2),
+                dtypes=SINGLE,
+                agrees=0,
+                differs=LACKING,
+            )
+
+
 def places():
     for shape in [(3, 4, 2), (2, 3, 4, 2)]:
         image = normal(*shape)
@@ -387,4 +401,14 @@ def integers_of(dtype, *shape):
 
 
 def table(seed=0):
-    return [*sizes(), *random_sizes(seed), *crops(), *places(), *colours(), *likeness(), *boxes()]
+    parts = (
+        sizes(),
+        random_sizes(seed),
+        crops(),
+        glimpses(),
+        places(),
+        colours(),
+        likeness(),
+        boxes(),
+    )
+    return [case for part in parts for case in part]

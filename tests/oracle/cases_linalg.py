@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from .inputs import HALVES, Input, booleans, call, case, complexes, given, integers, normal, unit
+from .inputs import (
+    HALVES,
+    Input,
+    booleans,
+    call,
+    case,
+    complexes,
+    given,
+    integers,
+    normal,
+    unit,
+)
 
 FORGOTTEN = "TensorFlow forgets a conjugate"
 MISSING = "TensorFlow has no gradient"

@@ -3,7 +3,17 @@
 import random
 
 from .cases_math import KINKED, OPERATORS, REDUCTIONS, SMOOTH
-from .inputs import booleans, call, case, complexes, distinct, integers, nonzero, normal, positive
+from .inputs import (
+    booleans,
+    call,
+    case,
+    complexes,
+    distinct,
+    integers,
+    nonzero,
+    normal,
+    positive,
+)
 
 FAMILIES = []
 

@@ -1,5 +1,6 @@
-"""Section X of SPEC.md: one case for each row, with inputs where the derivative exists."""
+"""docs/semantics.md, section X: one case for each row, with inputs where the derivative exists."""
 
+from .cases_linalg import matrices
 from .inputs import (
     call,
     case,
@@ -31,6 +32,11 @@ def mlp(tf, x, w1, b1, w2, b2):
     labels = tf.constant([0, 2])
     loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, hidden @ w2 + b2)
     return tf.reduce_mean(loss)
+
+
+def symmetrised(name):
+    """The function of x + x^T."""
+    return lambda tf, x: call(name)(tf, x + tf.transpose(x))
 
 
 def batch_normalization(tf, x, mean, variance, offset, scale):
@@ -143,6 +149,9 @@ CASES = [
          lambda tf, x, u: tf.tensor_scatter_nd_update(x, [[1], [3]], u), normal(4), normal(2)),
     case("X93-tensor_scatter_nd_add",
          lambda tf, x, u: tf.tensor_scatter_nd_add(x, [[1], [1]], u), normal(4), normal(2)),
+    case("X94-segment_sum", call("math.segment_sum", [0, 0, 2]), normal(3, 2)),
+    case("X95-segment_mean", call("math.segment_mean", [0, 0, 1]), normal(3, 2)),
+    case("X96-unsorted_segment_sum", call("math.unsorted_segment_sum", [2, 0, 2], 3), normal(3, 2)),
     case("X97-where", lambda tf, x, y: tf.where(MASK, x, y), normal(2, 3), normal(3)),
     case("X98-maximum", call("maximum"), distinct(2, 3), given([[0.5], [-0.5]])),
     case("X99-minimum", call("minimum"), distinct(2, 3), given([0.5, -0.5, 0.0])),
@@ -156,6 +165,35 @@ CASES = [
     case("X105-top_k", lambda tf, x: tf.math.top_k(x, k=2)[0], distinct(2, 4)),
     case("X106-add_n", lambda tf, x, y: tf.add_n([x, y, x]), normal(2, 3), normal(2, 3)),
     case("X107-squared_difference", call("math.squared_difference"), normal(2, 3), normal(3)),
+    case("X108-linalg_inv", call("linalg.inv"), matrices(3, 3)),
+    case("X109-linalg_det", call("linalg.det"), matrices(3, 3)),
+    case("X110-linalg_slogdet", lambda tf, x: tf.linalg.slogdet(x)[1], matrices(3, 3)),
+    case("X111-linalg_solve", call("linalg.solve"), matrices(3, 3), normal(3, 2)),
+    case("X112-linalg_triangular_solve", call("linalg.triangular_solve"), matrices(3, 3),
+         normal(3, 2)),
+    case("X113-linalg_cholesky_of_symmetrised", symmetrised("linalg.cholesky"), matrices(3, 3)),
+    case("X114-linalg_trace", call("linalg.trace"), normal(2, 3, 3)),
+    case("X115-linalg_diag", call("linalg.diag"), normal(2, 3)),
+    case("X116-linalg_diag_part", call("linalg.diag_part"), normal(2, 3, 3)),
+    case("X117-linalg_band_part", call("linalg.band_part", 1, 0), normal(3, 4)),
+    case("X118-linalg_eigh_values", symmetrised("linalg.eigvalsh"), matrices(3, 3)),
+    case("X119-linalg_svd_values", call("linalg.svd", compute_uv=False), matrices(3, 2)),
+    case("X120-linalg_qr", call("linalg.qr"), matrices(3, 2)),
+    case("X121-linalg_expm", call("linalg.expm"), unit(3, 3)),
+    case("X122-conv2d", call("nn.conv2d", strides=1, padding="SAME"),
+         normal(1, 3, 4, 2), normal(2, 2, 2, 3)),
+    case("X123-conv2d_strided_valid", call("nn.conv2d", strides=[1, 2, 1, 1], padding="VALID"),
+         normal(1, 4, 4, 2), normal(2, 2, 2, 3)),
+    case("X124-conv1d", call("nn.conv1d", stride=1, padding="SAME"),
+         normal(2, 4, 2), normal(2, 2, 3)),
+    case("X125-conv2d_transpose",
+         call("nn.conv2d_transpose", output_shape=[1, 4, 4, 2], strides=2),
+         normal(1, 2, 2, 3), normal(2, 2, 2, 3)),
+    case("X126-depthwise_conv2d",
+         call("nn.depthwise_conv2d", strides=[1, 1, 1, 1], padding="VALID"),
+         normal(1, 3, 3, 2), normal(2, 2, 2, 2)),
+    case("X127-max_pool2d", call("nn.max_pool2d", 2, 2, "VALID"), distinct(1, 4, 4, 1)),
+    case("X128-avg_pool2d", call("nn.avg_pool2d", 2, 2, "SAME"), normal(1, 3, 3, 2)),
     case("X129-bias_add", call("nn.bias_add"), normal(2, 3), normal(3)),
     case("X130-moments", call("nn.moments", axes=[0]), normal(3, 2), agrees=1,
          differs=MOMENTS),
@@ -171,6 +209,10 @@ CASES = [
     case("X135-sigmoid_cross_entropy", call("nn.sigmoid_cross_entropy_with_logits"),
          probabilities(2, 3), normal(2, 3)),
     case("X136-l2_loss", call("nn.l2_loss"), normal(2, 3)),
+    case("X137-complex_abs", lambda tf, x, y: tf.abs(tf.complex(x, y)),
+         nonzero(2, 3), nonzero(2, 3)),
+    case("X138-meshgrid", lambda tf, x, y: tf.meshgrid(x, y), normal(2), normal(3)),
+    case("X139-space_to_depth", call("nn.space_to_depth", 2), normal(1, 4, 2, 3)),
     case("X140-identity_n", lambda tf, x, y: tf.identity_n([x, y]), normal(2, 3), normal(2)),
     case("X141-ensure_shape", call("ensure_shape", [2, None]), normal(2, 3)),
     case("X142-accumulate_rnn_like", rnn, normal(2, 2), normal(2, 3), normal(3, 3)),

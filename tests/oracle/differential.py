@@ -127,7 +127,7 @@ def fill_none(wanted, got):
     """Zeros for None where the other side has an array.
 
     Above first order it depends on how a rule is written whether a vanishing derivative is
-    connected, and SPEC makes no promise.
+    connected, and docs/semantics.md makes no promise.
     """
     pairs = [
         (

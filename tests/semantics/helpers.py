@@ -33,6 +33,17 @@ def grad(tf, f, *xs, **options):
     return grads if len(xs) > 1 else grads[0]
 
 
+def second(tf, f, x):
+    """The second derivative of f at x, summed, by two nested tapes."""
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+        first = inner.gradient(y, x)
+    return outer.gradient(first, x)
+
+
 def third(tf, f, x):
     """The third derivative of f at x, by three nested tapes."""
     with tf.GradientTape() as outer:
@@ -47,11 +58,26 @@ def third(tf, f, x):
     return outer.gradient(second, x)
 
 
+def with_gradient(tf, f, *gradients):
+    """f(*xs) whose gradient by argument i is upstream * gradients[i]."""
+
+    @tf.custom_gradient
+    def wrapped(*xs):
+        return f(*xs), lambda upstream: [g and upstream * g for g in gradients]
+
+    return wrapped
+
+
 def raises(tf, ours, match=None):
     """Expect `ours` from gradtape, where TensorFlow has an accidental AttributeError."""
     if on_gradtape(tf):
         return pytest.raises(ours, match=match)
     return pytest.raises((ours, AttributeError))
+
+
+def refs(variables):
+    """Variables as something that can be compared."""
+    return [v.ref() for v in variables]
 
 
 def in_thread(f, *args):

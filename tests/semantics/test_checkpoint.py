@@ -380,6 +380,16 @@ def test_interval(tf, train, checkpoint, folder):
     assert manager.checkpoint_interval == 3
 
 
+def test_interval_since_a_step_that_is_given(tf, train, checkpoint, folder):
+    step = tf.Variable(4)
+    manager = train.CheckpointManager(
+        checkpoint, folder, None, step_counter=step, checkpoint_interval=3, last_checkpoint_step=2
+    )
+    assert manager.save() is None
+    step.assign(5)
+    assert manager.save() == f"{folder}/ckpt-1"
+
+
 def test_init_fn(train, checkpoint, folder):
     calls = []
     manager = train.CheckpointManager(checkpoint, folder, 1, init_fn=lambda: calls.append(1))

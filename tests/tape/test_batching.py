@@ -9,9 +9,9 @@ from oracle import cases
 from oracle.differential import differentiable, flatten
 
 import gradtape as tf
-from gradtape.core.backward import backward
-from gradtape.core.errors import ValuesNeeded
-from gradtape.tape.batching import Batch, BatchedTensor
+from gradtape._src.core.backward import backward
+from gradtape._src.core.errors import ValuesNeeded
+from gradtape._src.tape.batching import Batch, BatchedTensor
 
 pytestmark = pytest.mark.gradtape_only
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.core.op import registry
-from gradtape.ops._declare import op
-from gradtape.ops._family import elementwise
-from gradtape.testing import check_gradients, check_op
+from gradtape._src.core.op import registry
+from gradtape._src.ops.declare.elementwise import elementwise
+from gradtape._src.ops.declare.op import op
+from gradtape._src.testing import check_gradients, check_op
 
 
 @contextlib.contextmanager

@@ -1,8 +1,5 @@
-"""`tf.compat`: `compat.v2` is gradtape itself."""
+"""TensorFlow's `tf.compat`: `v2` is gradtape itself, `v1` what version 1 has in common with it."""
 
-import sys
+from .._src.names import namespace as _namespace
 
-v2 = sys.modules["gradtape"]
-
-# As os does for os.path: `import gradtape.compat.v2 as tf` finds the package, not a copy of it.
-sys.modules[f"{__name__}.v2"] = v2
+__getattr__, __dir__, __all__ = _namespace(globals())

@@ -1,6 +1,7 @@
-"""TensorFlow's `tf.keras`, as far as it is there: optimizers, and the progress bar."""
+"""TensorFlow's `tf.keras`: Keras where it is installed, else optimizers and the progress bar."""
 
-from .._later import later
+from .._src.names import namespace as _namespace
+from .._src.names.keras import answer_with_keras as _answer_with_keras
 
-_LATER = {"": "optimizers utils"}
-__getattr__, __dir__ = later(__name__, globals(), _LATER)
+if not _answer_with_keras(__name__):
+    __getattr__, __dir__, __all__ = _namespace(globals())

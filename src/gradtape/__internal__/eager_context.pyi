@@ -1,0 +1,1 @@
+from .._src.compat.internals.context import eager_mode as eager_mode

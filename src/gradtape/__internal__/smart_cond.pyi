@@ -1,0 +1,1 @@
+from .._src.compat.internals.smart_cond import smart_cond as smart_cond

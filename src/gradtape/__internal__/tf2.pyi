@@ -1,0 +1,1 @@
+from .._src.compat.internals.context import enabled as enabled

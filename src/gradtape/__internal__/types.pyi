@@ -1,0 +1,1 @@
+from .._src.compat.internals.types import Tensor as Tensor

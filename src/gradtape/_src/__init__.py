@@ -1,0 +1,1 @@
+"""The machinery. What users import is in the folders beside this one, which hold names only."""

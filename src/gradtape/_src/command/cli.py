@@ -1,0 +1,73 @@
+"""The command `gradtape`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from ..version import __version__
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    own, rest = _split(list(sys.argv[1:] if argv is None else argv))
+    options = _parser().parse_args(own)
+    if options.command == "run":
+        from . import run as _run
+
+        run = {"-c": _run.run_code, "-m": _run.run_module}.get(options.kind, _run.run_script)
+        run(options.target, rest)
+    elif options.command == "info":
+        from . import info as _info
+
+        print(_info.report(devices=options.devices))
+    return 0
+
+
+def _split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """The arguments of gradtape, and those of the script, which argparse must not see."""
+    if argv[:1] == ["run"]:
+        for i, word in enumerate(argv[1:], start=1):
+            i += word in ("-c", "-m")
+            if i < len(argv) and (word in ("-", "-c", "-m") or not word.startswith("-")):
+                return [*argv[:i], "--", argv[i]], argv[i + 1 :]  # code, too, may begin with a dash
+    return argv, []
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gradtape",
+        description="The tf.GradientTape system without TensorFlow.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"gradtape {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    run = commands.add_parser(
+        "run",
+        help="run a script that imports tensorflow, on gradtape",
+        description="Run a Python program as `python` would, but `import tensorflow` gives "
+        "gradtape, in child processes too. All that follows SCRIPT goes to the program.",
+        usage="gradtape run [-h] [-c | -m] SCRIPT [ARG ...]",
+        allow_abbrev=False,
+    )
+    for flag, what in [("-c", "the program itself"), ("-m", "a module's name")]:
+        run.add_argument(
+            flag, dest="kind", action="store_const", const=flag, help=f"SCRIPT is {what}"
+        )
+    run.add_argument("target", metavar="SCRIPT", help="path of the script; - for standard input")
+
+    info = commands.add_parser(
+        "info",
+        help="show versions, engines and devices",
+        description="Show the versions of gradtape, of Python and of the libraries it can use.",
+        allow_abbrev=False,
+    )
+    info.add_argument(
+        "--devices", action="store_true", help="start each engine and list its devices (slower)"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

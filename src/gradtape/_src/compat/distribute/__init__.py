@@ -1,0 +1,1 @@
+"""`tf.distribute`, on one device: strategies of one replica."""

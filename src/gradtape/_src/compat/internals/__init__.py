@@ -1,0 +1,1 @@
+"""What clients of TensorFlow, Keras first, use of its inside: `tf.__internal__` and the like."""

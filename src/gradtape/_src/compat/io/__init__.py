@@ -1,0 +1,1 @@
+"""Files, records and encodings: what `tf.io` has, and the datasets that read files."""

@@ -1,0 +1,16 @@
+"""Ragged tensors: their class, and what the ops are for them, which is known once they exist."""
+
+from . import elementwise, joining, reduction, selection, shape
+from .elementwise import map_flat_values
+from .ragged_tensor import RaggedTensor, RaggedTensorSpec
+
+__all__ = [
+    "RaggedTensor",
+    "RaggedTensorSpec",
+    "elementwise",
+    "joining",
+    "map_flat_values",
+    "reduction",
+    "selection",
+    "shape",
+]

@@ -1,0 +1,1 @@
+"""`tf.raw_ops`: ops that TensorFlow has under no other name."""

@@ -1,0 +1,84 @@
+"""Engine: an array library, and the functions that it does its own way.
+
+A kernel is written once, against `xp`: the engine of its arrays. `xp.sin` is the library's own
+`sin` unless the engine defines one. Here stands what the core asks of an engine; what the ops ask
+is declared in `gradtape._src.engines.contract`, beside the engines themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Engine:
+    """The namespace that kernels are written against: the library's, with what is defined here."""
+
+    name: str
+    """How errors and `repr` call it. No code asks for it: what differs is a property."""
+
+    is_host: bool = False
+    """Whether these are NumPy's arrays. An op that meets them beside arrays of another engine runs
+    on the other one."""
+
+    def __init__(self, namespace: Any) -> None:
+        self._namespace = namespace
+
+    def adopt(self, array: Any) -> Any:
+        """An array of the host engine as the functions of this engine take it.
+
+        One of this engine, or what is no array, is returned as it is.
+        """
+        return array
+
+    def bound(self, op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """The kernel of an op, as it is called with arrays of this engine."""
+        return kernel
+
+    def explain(self, op: str, tensors: Any, error: Exception) -> None:
+        """Raise what an error of the library means to the user, where it means something else."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._namespace, name)
+        setattr(self, name, value)  # found once, an ordinary attribute ever after
+        return value
+
+    def __repr__(self) -> str:
+        return f"<engine {self.name}>"
+
+
+_claims: list[tuple[Callable[[type], bool], Callable[[], Engine]]] = []
+_engines: dict[type, Engine] = {}
+
+
+def register_engine(claims: Callable[[type], bool], load: Callable[[], Engine]) -> None:
+    """Let `load()` supply the engine for the array types that `claims` accepts."""
+    _claims.append((claims, load))
+
+
+def engine_of(array_type: type) -> Engine:
+    """The engine that owns arrays of this type."""
+    engine = _engines.get(array_type)
+    if engine is None:
+        for claims, load in _claims:
+            if claims(array_type):
+                engine = _engines[array_type] = load()
+                break
+        else:
+            raise TypeError(f"No engine of gradtape holds arrays of type {array_type.__name__}.")
+    return engine
+
+
+def common_engine(arrays: Any) -> Engine:
+    """The engine that runs an op on `arrays`: that of the first array that is not the host's."""
+    host: Engine | None = None
+    for array in arrays:
+        engine = engine_of(type(array))
+        if not engine.is_host:
+            return engine
+        host = engine
+    return host if host is not None else _default_engine()
+
+
+def _default_engine() -> Engine:
+    return _claims[0][1]()

@@ -1,0 +1,1 @@
+"""The default engine: NumPy, and SciPy for what NumPy does not have."""

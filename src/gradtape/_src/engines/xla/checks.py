@@ -1,0 +1,74 @@
+"""What ops refuse because of their values, checked by the program that is being traced.
+
+See `Graph.check`, and docs/decisions/0017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import InvalidArgumentError
+from ...core.spec import spec_of
+from ...core.tensor import Tensor, is_symbolic
+from ...core.tracing import current_graph
+
+_running: ContextVar[Any] = ContextVar("running", default=None)
+"""The op whose kernel runs, its arrays and its parameters."""
+
+_UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
+
+
+def noted(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of an op, which is known while it runs."""
+
+    def run(*arrays: Any, **params: Any) -> Any:
+        token = _running.set((op, arrays, params))
+        try:
+            return kernel(*arrays, **params)
+        finally:
+            _running.reset(token)
+
+    return run
+
+
+def check(holds: Any, subject: Any, say: Any, *arrays: Any, known_as: Any = None) -> None:
+    """Let the call of the program raise what `say(*arrays)` does, unless `holds(subject)`."""
+    graph = current_graph()
+    if graph is not None:  # else it is a kernel alone that is compiled
+        graph.check(holds, subject, say, *arrays, known_as=known_as)
+
+
+def refuse_unless(holds: Any, subject: Any) -> None:
+    """Let the call of the program raise what the op that runs raises eagerly.
+
+    So the op is run again, on the values that it had. `subject` is computed from its arguments.
+    """
+    running = _running.get()
+    if is_symbolic(subject) and running is not None:  # else who asks knows what is right
+        op, arrays, params = running
+        check(holds, subject, partial(_run_eagerly, op, params), *arrays)
+
+
+def _run_eagerly(op: Any, params: dict[str, Any], *arrays: Any) -> None:
+    op.call(*map(Tensor, arrays), **params)
+    came = ", ".join(map(str, map(spec_of, arrays)))
+    raise InvalidArgumentError(
+        f"{op.name}: XLA finds no answer for these values, where NumPy does: they lie at the edge "
+        f"of what the op takes. Received: {came}."
+    )
+
+
+def in_range(x: Any, low: int | None, high: int) -> Any:
+    """Whether all elements lie in [low, high), of an array of NumPy or JAX."""
+    if not x.size:
+        return True
+    if type(x) is np.ndarray and low == 0 and x.dtype in _UNSIGNED:
+        # As unsigned numbers the negative ones are large: one pass for both bounds.
+        return np.maximum.reduce(x.view(_UNSIGNED[x.dtype]), None) < high
+    below = x.max() < high
+    return below if low is None else (x.min() >= low) & below

@@ -1,0 +1,312 @@
+"""Calls of programs, as tapes see them: one record, whose gradient is a call of another program.
+
+A call has slots. A source is the slot of a tensor that it was given; an output that of a tensor
+that it gave. A derivative may need what the program computed on the way: this becomes one more
+output of the call, so that a tape around sees how the derivative depends on it. That is all there
+is to higher orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.cotangent import IndexedSlices, dense
+from ..core.dispatch import record
+from ..core.errors import DTypeError
+from ..core.op import JointOp, as_tuple
+from ..core.recorder import recorders
+from ..core.spec import Spec
+from ..core.tensor import Tensor, is_inexact, new_key, zeros_of
+from ..ops.array.joining import stack
+from ..ops.array.shape import broadcast_to
+from ..tape.batching import Batch, BatchedTensor, innermost
+from .capacity import Sizes
+from .graph import Graph
+from .program import Program, Pullback, is_static, tensors_of, with_tensors
+from .trace import Var, is_tracer, numbers, sized, var_of
+
+Slot = Any
+"""The name of a source or output within a call: any hashable."""
+
+
+class Call(JointOp):
+    """The record of a call: its sources in order, its outputs, and the rule between them."""
+
+    fills_missing = False
+
+    def __init__(self, name: str, sources: Mapping[Slot, Tensor]) -> None:
+        super().__init__(name, self._in_order)
+        self.sources = sources
+        self.inputs = list(sources.values())
+        self.outputs_by_slot: dict[Slot, Tensor] = {}  # the outputs by slot
+        self.outputs: list[int] = []
+
+    @property
+    def listening(self) -> list[Any]:
+        """The recorders that track a source."""
+        keys = [x._key for x in self.inputs]
+        return [r for r in recorders() if not r.tracked.isdisjoint(keys)]
+
+    def record(self, outputs: Mapping[Slot, Tensor]) -> None:
+        """Let the recorders that track a source know these outputs."""
+        new = {slot: y for slot, y in outputs.items() if slot not in self.outputs_by_slot}
+        known_before = bool(self.outputs_by_slot)
+        for slot, y in new.items():
+            if y._key is None:
+                y._key = new_key()
+            self.outputs.append(y._key)
+            self.outputs_by_slot[slot] = y
+        tensors = tuple(new.values())
+        for recorder in self.listening:
+            if recorder.computes_at_once:
+                recorder.observe(_NewOutputs(self, list(new)), tuple(self.inputs), tensors, {})
+            elif not known_before:
+                record(self, self.inputs, tensors, {}, to=[recorder])
+            else:
+                recorder.tracked.update([y._key for y in tensors if is_inexact(y)])
+                if isinstance(recorder, Graph):
+                    recorder.note(tensors)
+
+    def demand(self, slot: Slot, like: Any) -> Tensor:
+        """The output in this slot, that stands for a tensor inside of the shape of `like`."""
+        if slot not in self.outputs_by_slot:
+            self.record({slot: Tensor(like, new_key())})
+        return self.outputs_by_slot[slot]
+
+    def _in_order(self, gs: Any) -> list[Any]:
+        seeds = {
+            slot: self._fitted(dense(g), y)
+            for (slot, y), g in zip(self.outputs_by_slot.items(), as_tuple(gs), strict=False)
+            if g is not None
+        }
+        found = self.pull(seeds)
+        return [found.get(slot) for slot in self.sources]
+
+    def _fitted(self, g: Tensor, y: Tensor) -> Tensor:
+        """The cotangent `g` as one of the output `y`: a user may have given it to the tape."""
+        shape = y._array.shape
+        if g.dtype != y.dtype:
+            raise DTypeError(
+                f"gradient: the output gradient of a result of {self.name} is {g.dtype.name}, and "
+                f"the result is {y.dtype.name}. Cast it: tf.cast(g, tf.{y.dtype.name})."
+            )
+        if type(g) is not Tensor or g._array.shape == shape or not is_static(shape):
+            return g
+        return broadcast_to(g, shape)
+
+    def pull(self, seeds: dict[Slot, Tensor]) -> dict[Slot, Any]:
+        """The cotangents of the sources from those of some outputs."""
+        batch = innermost(seeds.values())
+        if batch is None:
+            return self.pull_one(seeds)
+        wholes = {
+            slot: g.whole
+            for slot, g in seeds.items()
+            if isinstance(g, BatchedTensor) and g.batch is batch
+        }
+        return self.pull_batch(batch, seeds, wholes)
+
+    def pull_one(self, seeds: dict[Slot, Tensor]) -> dict[Slot, Any]:
+        raise NotImplementedError
+
+    def pull_batch(
+        self, batch: Batch, seeds: dict[Slot, Tensor], wholes: dict[Slot, Tensor]
+    ) -> dict[Slot, Any]:
+        """The same for each element of a batch of seeds, of which `wholes` are stacked."""
+        raise NotImplementedError
+
+
+class _NewOutputs(JointOp):
+    """Some of the outputs of a call, for forward mode: it needs their tangents when they appear."""
+
+    def __init__(self, call: Call, slots: list[Slot]) -> None:
+        super().__init__(call.name, self._in_order)
+        self._call = call
+        self._slots = slots
+
+    def _in_order(self, gs: Any) -> list[Any]:
+        seeds = dict(zip(self._slots, as_tuple(gs), strict=True))
+        given = self._call.outputs_by_slot
+        found = self._call.pull({slot: g for slot, g in seeds.items() if is_inexact(given[slot])})
+        return [found.get(slot) for slot in self._call.sources]
+
+
+class Apart(NamedTuple):
+    """A result without a gradient.
+
+    It has a slot because a tape sees the call as one op with all its outputs.
+    """
+
+    number: int
+
+
+class CompiledCall(Call):
+    """A call of a program that XLA compiled. Slots are keys of tensors in the program's graph."""
+
+    def __init__(
+        self, name: str, program: Program, values: list[Any], sources: Mapping[int, Tensor]
+    ) -> None:
+        super().__init__(name, sources)
+        self.program = program
+        self.values: dict[Var, Any] = dict(zip(map(var_of, program.inputs), values, strict=True))
+        self._seeds: tuple[int, ...] = ()  # the results that can be differentiated
+        self._inner: tuple[int, ...] = ()  # and what the program computes on the way
+        tracked = [r.tracked for r in self.listening]
+        self._wanted: tuple[int, ...] = tuple(
+            [slot for slot, x in sources.items() if any([x._key in t for t in tracked])]
+        )
+
+    def run(self, targets: list[int | None]) -> list[Tensor]:
+        """The outputs of the program, and recorded; `targets` are their keys inside of it."""
+        self._seeds = tuple(dict.fromkeys(filter(self._is_differentiable, targets)))  # type: ignore[arg-type]
+        residuals = self._residuals() if self._seeds and self._wanted else ()
+        results = self.program.run(list(self.values.values()), residuals)
+        self.values |= zip(map(var_of, residuals), results[len(targets) :], strict=True)
+        outputs = [Tensor(y) for y in results[: len(targets)]]
+        slots: dict[Slot, Tensor] = {}
+        for i, (target, y) in enumerate(zip(targets, outputs, strict=True)):
+            if target in slots:
+                outputs[i] = slots[target]
+            elif target in self._seeds:
+                slots[target] = y
+            elif self._seeds and is_inexact(y):
+                slots[Apart(i)] = y
+        if self._inner:
+            graph = self.program.graph
+            rounds = graph.kept_rounds() | Sizes(residuals).among(results[len(targets) :])
+            with sized(rounds | self._open_sizes()):
+                for key in self._inner:
+                    like = _numbered(graph.tensors[key]._array)
+                    slots.setdefault(key, Tensor(like, new_key()))
+        if slots:
+            self.record(slots)
+        return outputs
+
+    def _open_sizes(self) -> dict[str, int]:
+        """What the sizes that the program leaves open are in this call, by name."""
+        sizes = self.program.graph.sizes
+        if sizes is None:
+            return {}
+        return dict(zip(map(str, sizes.shape[:-1]), self.values[var_of(sizes)].shape, strict=False))
+
+    def _is_differentiable(self, target: int | None) -> bool:
+        graph = self.program.graph
+        return target is not None and target in graph.tracked and is_inexact(graph.tensors[target])
+
+    def _residuals(self) -> tuple[Any, ...]:
+        """What the program must return for its derivative.
+
+        If more than one recorder listens, or the one there is can record its own gradient, also
+        the residuals of the derivative's own derivative.
+        """
+        listening = self.listening
+        deep = len(listening) > 1 or any([r.persistent for r in listening])
+        pullback = self.program.pullback(self._seeds, self._wanted)
+        residuals = {var_of(t): t for t in pullback.residuals}
+        while deep:
+            asked = (*self._seeds, *self._inner)
+            more = tuple([key for key in self._sources_inside(pullback) if key not in asked])
+            if not more:
+                break
+            self._inner += more
+            pullback = self.program.pullback((*asked, *more), self._wanted)
+            residuals |= {var_of(t): t for t in pullback.residuals}
+        pullback.program.prepare()  # now: once the program has run, it is too late to fail
+        return tuple([t for var, t in residuals.items() if var not in self.values])
+
+    def _sources_inside(self, pullback: Pullback) -> list[int]:
+        """What a derivative depends on that the program itself computed."""
+        made = self.program.graph.made
+        return [
+            key
+            for key in pullback.program.sources(_keys_of(pullback.results))
+            if key in made and key not in pullback.cotangents and key not in self.sources
+        ]
+
+    def pull_one(self, seeds: dict[Slot, Tensor]) -> dict[Slot, Any]:
+        seeds = self._completed(seeds)
+        pullback, values = self._pullback_of(seeds)
+        cotangents = dict(zip(pullback.cotangents, seeds.values(), strict=True))
+        targets = _keys_of(pullback.results)
+        known_outside = {**self.outputs_by_slot, **self.sources, **cotangents}
+        captured = self.program.graph.captured
+        sources = {
+            key: known_outside[key] if key in known_outside else captured[key].twin
+            for key in pullback.program.sources(targets)
+            if key in known_outside or key in captured
+        }
+        call = CompiledCall(f"gradient of {self.name}", pullback.program, values, sources)
+        return self._by_source(pullback, iter(call.run(targets)))
+
+    def _pullback_of(self, seeds: dict[int, Tensor]) -> tuple[Pullback, list[Any]]:
+        """The pullback for these seeds, and the values of its inputs."""
+        pullback = self.program.pullback(tuple(seeds), self._wanted)
+        residuals = [self.values[var_of(t)] for t in pullback.residuals]
+        return pullback, residuals + [g._array for g in seeds.values()]
+
+    def _by_source(self, pullback: Pullback, outputs: Iterator[Tensor]) -> dict[Slot, Any]:
+        found = dict(
+            zip(self._wanted, [with_tensors(g, outputs) for g in pullback.results], strict=True)
+        )
+        if self.program.graph.sizes is not None:  # open inside, known here
+            for slot, g in found.items():
+                if isinstance(g, IndexedSlices):
+                    shape = np.array(self.sources[slot]._array.shape, np.int32)
+                    found[slot] = IndexedSlices(g.values, g.indices, Tensor(shape))
+        return found
+
+    def _completed(self, seeds: dict[Slot, Tensor]) -> dict[int, Tensor]:
+        """The seeds, with zeros for the results that have none: the call is one op to a tape.
+
+        Inner results are differentiated at higher orders only, and then all together. So a call has
+        at most two pullbacks.
+        """
+        keys = self._seeds
+        if any([key in seeds for key in self._inner]):
+            keys = (*keys, *self._inner)
+        return {key: seeds[key] if key in seeds else self._zeros(key) for key in keys}
+
+    def _zeros(self, key: int) -> Tensor:
+        like = self.program.graph.trace.content(self.outputs_by_slot[key]._array)
+        if is_tracer(like):  # of the program: what it was in this call, if it was returned
+            like = self.values.get(var_of(like), like)
+        return zeros_of(like)
+
+    def pull_batch(
+        self, batch: Batch, seeds: dict[Slot, Tensor], wholes: dict[Slot, Tensor]
+    ) -> dict[Slot, Any]:
+        stacks = seeds | wholes
+        is_closed = self.program.graph.sizes is None  # JAX maps no program with open sizes
+        if is_closed and not recorders() and all([type(g) is Tensor for g in stacks.values()]):
+            return self._pull_mapped(batch, self._completed(stacks), set(wholes))
+        each = [
+            self.pull({slot: g[i] if slot in wholes else g for slot, g in stacks.items()})
+            for i in range(batch.size)
+        ]
+        return {
+            slot: None if g is None else batch.of(stack([dense(found[slot]) for found in each]))
+            for slot, g in each[0].items()
+        }
+
+    def _pull_mapped(
+        self, batch: Batch, seeds: dict[int, Tensor], batched: set[Slot]
+    ) -> dict[Slot, Any]:
+        """The cotangents for all elements at once: the pullback, mapped over them by JAX."""
+        pullback, values = self._pullback_of(seeds)
+        axes = [None] * len(pullback.residuals) + [0 if s in batched else None for s in seeds]
+        outputs = pullback.program.run(values, axes=tuple(axes))
+        return self._by_source(pullback, (batch.of(Tensor(y)) for y in outputs))
+
+
+def _numbered(like: Any) -> Any:
+    """What a tensor of a program is like in a run of it, which knows all sizes."""
+    if is_static(like.shape):
+        return like
+    return Spec(numbers(like.shape), like.dtype)
+
+
+def _keys_of(cotangents: list[Any]) -> list[int | None]:
+    return [x._key for g in cotangents for x in tensors_of(g)]

@@ -1,0 +1,341 @@
+"""Program: a stretch of a graph that can be run and differentiated.
+
+What a later stretch uses of an earlier one are its residuals; the program of the earlier stretch
+returns them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.errors import UnexpectedTracerError
+from jax.export import Exported, export
+
+from ..core.backward import backward
+from ..core.cotangent import IndexedSlices, dense
+from ..core.errors import InvalidArgumentError
+from ..core.recorder import named
+from ..core.sizes import SizesNeeded
+from ..core.spec import Spec
+from ..core.tensor import Tensor
+from .capacity import Capacity, Growing, growing, is_capacity
+from .cut import Cut, Mark, checks_speak, with_checks
+from .explain import leaked_among
+from .graph import Check, Graph
+from .trace import numbers, var_of
+
+
+class Pullback(NamedTuple):
+    """The derivative of a program: from residuals and cotangents to cotangents of its sources."""
+
+    program: Program
+    residuals: list[Any]  # tracers
+    cotangents: dict[int, Any]  # its new inputs, in the order of the seeds: keys and tracers
+    results: list[Any]  # for each source a tensor, an IndexedSlices or None
+
+
+Condition = tuple[int, Callable[[Any], Any]]
+"""The number of an input, and what is to hold of it."""
+
+
+class Checked(NamedTuple):
+    """How a program runs with its checks.
+
+    Those that an input decides are conditions, looked at before it runs. The others are flags: the
+    last output, which only the counts of rounds follow, says how many failed. If the program calls
+    Python anyway, all checks do, and speak.
+    """
+
+    inputs: list[Any]
+    cut: Cut
+    conditions: list[Condition]
+    flags: int = 0  # the number of outputs of the cut that are flags
+    speaks: bool = False
+
+    def run(self, *arrays: Any) -> list[Any]:
+        with with_checks(self.speaks):
+            outputs = self.cut.run(self.inputs, arrays)
+        if not self.flags:
+            return outputs
+        end = len(self.cut.outputs)
+        start = end - self.flags
+        return [*outputs[:start], sum(outputs[start:end]), *outputs[end:]]
+
+
+class Program:
+    """A stretch of a graph, from inputs to outputs."""
+
+    def __init__(
+        self, graph: Graph, inputs: list[Any], outputs: list[Any], start: Mark, end: Mark
+    ) -> None:
+        self.graph = graph
+        self.inputs = inputs  # tracers
+        self.outputs = outputs  # arrays: tracers, or constants
+        self.start = start
+        self.end = end
+        self._pullbacks: dict[Any, Pullback] = {}
+        self._cuts: dict[Any, Cut] = {}
+        self._compiled: dict[Any, tuple[Callable[..., Any], Checked]] = {}
+        self._reasons: dict[Any, Callable[..., Any]] = {}
+        self._uses: tuple[list[int], set[int]] | None = None
+
+    @property
+    def records(self) -> list[Any]:
+        return self.graph.recorded[self.start.records : self.end.records]
+
+    def with_outputs(self, outputs: list[Any]) -> Program:
+        """The same stretch with other outputs."""
+        return Program(self.graph, self.inputs, outputs, self.start, self.end)
+
+    # Its derivative
+
+    def sources(self, targets: Iterable[int | None]) -> list[int]:
+        """The keys that records use but did not make, and by which `targets` can be differentiated.
+
+        `targets` are the keys of outputs: one that is itself a source counts.
+        """
+        if self._uses is None:
+            made: set[int] = set()
+            used: dict[int, None] = {}
+            for record in named(self.records):
+                used.update((key, None) for _, key in record.inputs if key not in made)
+                made.update(record.output_keys)
+            self._uses = list(used), made
+        used_keys, made_keys = self._uses
+        unchanged = [k for k in targets if k is not None and k not in made_keys]
+        return list(dict.fromkeys([*used_keys, *unchanged]))
+
+    def pullback(
+        self, seeds: tuple[int, ...], wanted: tuple[int, ...], densely: bool = False
+    ) -> Pullback:
+        """The derivative by the keys `wanted`, of the tensors with the keys `seeds`."""
+        key = (seeds, wanted, densely)
+        if key not in self._pullbacks:
+            with self.graph.lock:
+                if key not in self._pullbacks:  # another thread may have come first
+                    with sizes_left_open(self.graph):
+                        self._pullbacks[key] = self._pull(*key)
+        return self._pullbacks[key]
+
+    def _pull(self, seeds: tuple[int, ...], wanted: tuple[int, ...], densely: bool) -> Pullback:
+        graph = self.graph
+        known = set(graph.checked)
+        with graph.running():
+            inputs = [graph.tensor(graph.tensors[seed]._array) for seed in seeds]
+            start = graph.mark()
+            pairs = zip(seeds, inputs, strict=True)
+            results = backward(reversed(self.records), pairs, wanted)
+            if densely:
+                results = [None if g is None else dense(g) for g in results]
+            graph.settle(start)
+            end = graph.mark()
+        graph.checked = known  # the other stretches do not run with this one
+        outputs = [x._array for g in results for x in tensors_of(g)]
+        cotangents = {x._key: x._array for x in inputs if x._key is not None}
+        known_vars = set(map(var_of, cotangents.values()))
+        checks = [check.failed for check in graph.checks[start.checks : end.checks]]
+        free = Cut(graph.trace, start, end, [*outputs, *checks]).free
+        if graph.sizes is not None:
+            known_vars.add(var_of(graph.sizes))
+        residuals = [t for t in free if var_of(t) not in known_vars]
+        if graph.sizes is not None:  # what the shapes inside depend on, though no value does
+            residuals.append(graph.sizes)
+        program = Program(graph, [*residuals, *cotangents.values()], outputs, start, end)
+        return Pullback(program, residuals, cotangents, results)
+
+    # Running it
+
+    def cut(self, also: tuple[Any, ...] = (), used: tuple[bool, ...] | None = None) -> Cut:
+        """The equations for the outputs (those that are `used`), and for some arrays `also`."""
+        # (The cut keeps the arrays alive, for their ids.)
+        key = (tuple(map(id, also)), used, checks_speak())
+        if key not in self._cuts:
+            outputs = [y for i, y in enumerate(self.outputs) if used is None or used[i]]
+            self._cuts[key] = Cut(self.graph.trace, self.start, self.end, [*outputs, *also])
+        return self._cuts[key]
+
+    def run(
+        self,
+        values: list[Any],
+        also: tuple[Any, ...] = (),
+        axes: tuple[int | None, ...] | None = None,
+    ) -> list[Any]:
+        """The outputs as NumPy arrays, and the values of some more tracers.
+
+        With `axes`, of each element along these axes of the values, stacked.
+        """
+        key = (tuple(map(id, also)), axes)
+        if key not in self._compiled:
+            checked = self.checked(also)
+            self._compiled[key] = self._jitted(checked, axes), checked
+        compiled, checked = self._compiled[key]
+        with jax.enable_x64(True):
+            self.raise_unless(checked, values, axes)
+            try:
+                outputs = compiled(*values)
+            except UnexpectedTracerError:
+                raise leaked_among(values) from None
+            if checked.speaks:
+                raise_if(self.graph.first_message(outputs))
+            arrays = [np.asarray(y) for y in outputs]
+            if checked.flags and arrays.pop().any():
+                raise self.reason(values, axes)
+            return arrays
+
+    def prepare(self) -> None:
+        """Compile it as far as can be without its inputs: with open sizes, that may fail."""
+        if self.graph.sizes is not None and ((), None) not in self._compiled:
+            checked = self.checked()
+            compiled = self._jitted(checked, None)
+            if isinstance(compiled, Growing):
+                compiled.prepare(self.graph.kept_rounds())
+            self._compiled[(), None] = compiled, checked
+
+    def _jitted(self, checked: Checked, axes: tuple[int | None, ...] | None) -> Callable[..., Any]:
+        if axes is None:
+            return jitted(self.graph, checked.cut, checked.run, self.inputs)
+        mapped, reruns = jax.vmap(checked.run, axes), self.graph.reruns
+        return growing(mapped, self.inputs, checked.cut.counted, jax.jit, reruns)
+
+    @property
+    def counted(self) -> list[Capacity]:
+        """The capacities of the loops without a bound whose rounds it keeps."""
+        return self.cut().counted
+
+    def exported(self) -> Exported:
+        """Without Python and without checks: StableHLO, for the platform that it runs on.
+
+        If rounds are counted, it takes one more array, empty, whose first sizes are the capacities,
+        and gives one count for each, last.
+        """
+        inputs, cut = [*self.inputs], self.cut()
+        if cut.counted:
+            inputs.append(Spec((*[c.size for c in cut.counted], 0), np.dtype(np.float32)))
+
+        def run(*arrays: Any) -> list[Any]:
+            return cut.run(self.inputs, arrays[: len(self.inputs)])
+
+        return _exported(run, inputs)
+
+    # Its checks
+
+    @property
+    def checks(self) -> list[Check]:
+        return self.graph.checks[self.start.checks : self.end.checks]
+
+    def checked(self, also: tuple[Any, ...] = ()) -> Checked:
+        """How it runs with its checks, for its outputs and some arrays `also`."""
+        variables = {var_of(x._array) for x in self.graph.read_as.values()}  # on the device
+        places = {var_of(x): i for i, x in enumerate(self.inputs) if var_of(x) not in variables}
+        if not self._can_say_why:
+            places = {}  # whether a part that is used lies outside could not be found out
+        conditions: list[Condition] = []
+        flags = []
+        for check in self.checks:
+            place = None if check.source is None else places.get(var_of(check.source))
+            if place is None or check.holds is None:
+                flags.append(check.failed)
+            else:
+                conditions.append((place, check.holds))
+        cut = self.cut((*also, *flags))
+        if cut.effects:
+            with with_checks(speak=True):
+                return Checked(self.inputs, self.cut(also), [], speaks=True)
+        return Checked(self.inputs, cut, conditions, len(flags))
+
+    @property
+    def _can_say_why(self) -> bool:
+        """Whether all sizes are known when it runs: else JAX cannot call Python."""
+        sizes = [n for x in self.inputs for n in x.shape]
+        return is_static([n for n in sizes if not is_capacity(n)])
+
+    def raise_unless(self, checked: Checked, values: list[Any], axes: Any = None) -> None:
+        """Raise if the inputs are such that a check will fail, as far as this is known before."""
+        for place, holds in checked.conditions:
+            if not holds(np.asarray(values[place])):  # of elements, perhaps, that are not used
+                raise_if(self._spoken(values, axes))
+
+    def reason(self, values: list[Any], axes: tuple[int | None, ...] | None = None) -> Exception:
+        """What the first check that fails raises."""
+        found = self._spoken(values, axes) if self._can_say_why else None
+        lines = " or ".join(dict.fromkeys([check.line for check in self.checks]))
+        return found or InvalidArgumentError(
+            f"{self.graph.name}: an op of the compiled function refused its arguments: {lines}. "
+            "Run it as Python to see why: tf.config.run_functions_eagerly(True)."
+        )
+
+    def _spoken(self, values: list[Any], axes: tuple[int | None, ...] | None) -> Exception | None:
+        """What the first check that fails says: the program runs again, and they speak."""
+        if axes not in self._reasons:
+            with with_checks(speak=True):
+                cut = self.cut(used=(False,) * len(self.outputs))
+            checked = Checked(self.inputs, cut, [], speaks=True)
+            self._reasons[axes] = self._jitted(checked, axes)
+        with self.graph.lock, self.graph.reruns.speaking(), jax.enable_x64(True):
+            return self.graph.first_message(self._reasons[axes](*values))
+
+
+def raise_if(error: Exception | None) -> None:
+    if error is not None:
+        raise error
+
+
+def tensors_of(g: Any) -> list[Tensor]:
+    """The tensors of which a cotangent consists."""
+    if g is None:
+        return []
+    return [g.values, g.indices] if isinstance(g, IndexedSlices) else [g]
+
+
+def with_tensors(g: Any, tensors: Iterator[Tensor]) -> Any:
+    """The cotangent `g` with other tensors in its place."""
+    if g is None:
+        return None
+    if isinstance(g, IndexedSlices):
+        return IndexedSlices(next(tensors), next(tensors), g.dense_shape)
+    return next(tensors)
+
+
+def is_static(shape: Sequence[Any]) -> bool:
+    """Whether no size is left open."""
+    return all([isinstance(n, int) for n in shape])
+
+
+@contextmanager
+def sizes_left_open(graph: Graph) -> Iterator[None]:
+    """A block that may fail because sizes are open."""
+    try:
+        yield
+    except Exception as error:
+        if graph.root.sizes is None:
+            raise
+        raise SizesNeeded(str(error)) from error
+
+
+def jitted(
+    graph: Graph, cut: Cut, function: Callable[..., Any], inputs: Sequence[Any]
+) -> Callable[..., Any]:
+    """`function` of arrays like `inputs`, which runs `cut`, compiled.
+
+    With open sizes, for any of these; for as many rounds as loops without a bound turn out to make.
+    """
+
+    def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
+        if all([is_static(numbers(x.shape)) for x in inputs]):
+            return jax.jit(run)
+        with sizes_left_open(graph):
+            exported = _exported(run, inputs)
+        with jax.enable_x64(True):
+            return jax.jit(exported.call)
+
+    return growing(function, inputs, cut.counted, compiled, graph.reruns)
+
+
+def _exported(function: Callable[..., Any], inputs: Sequence[Any]) -> Exported:
+    with jax.enable_x64(True):
+        specs = [jax.ShapeDtypeStruct(numbers(x.shape), x.dtype) for x in inputs]  # type: ignore[no-untyped-call]
+        return export(jax.jit(function, keep_unused=True))(*specs)

@@ -1,0 +1,361 @@
+"""How gradtape traces with JAX: the one module of the package that knows JAX's internals.
+
+A new version of JAX is met here. What is used of it beyond its documented API:
+`DynamicJaxprTrace` (`new_arg`, `make_eqn`, `var_to_tracer`; of its `frame` `tracing_eqns`,
+`add_eqn`, `newvar`, `constvar_to_val`), the fields `_trace`, `val` and `_line_info` of its tracers,
+those of its equations, `_evaluate` and `_get_vars` of sizes that are symbols, of a compiled program
+what runs it (`Executable`), and the function by which all programs are compiled. (Outside of the
+package only `engines/xla/products.py` looks behind a tracer, to see how it was computed.)
+
+A trace is a list of equations. Each has results, and says which arrays it needs for those that are
+used. Most are ops of JAX. A node stands for control flow: what it does is written when a program is
+compiled, so until then it can get more results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, wraps
+from threading import Thread, current_thread, main_thread
+from types import MappingProxyType
+from typing import Any
+
+import jax
+import numpy as np
+from jax._src import compiler, source_info_util
+from jax._src.array import ArrayImpl
+from jax._src.interpreters.partial_eval import DynamicJaxprTrace
+from jax.core import ShapedArray
+from jax.errors import UnexpectedTracerError
+from jax.export import SymbolicScope, symbolic_shape
+from jax.extend.core import Literal, Primitive, set_current_trace
+from jaxlib.xla_client import batched_device_put
+
+from ..core.errors import TextError
+from ..core.sizes import is_open
+from ..core.tensor import zeros_of
+from ..core.tracebacks import PACKAGE
+from .lines import Line
+
+Tracer = jax.core.Tracer
+eval_context = jax.core.eval_context
+
+Var = Hashable
+"""What a tracer stands for: an input of a trace, or a result of an equation."""
+
+Read = Callable[[Any], Any]
+"""Gives the value of an array: of a tracer what it stands for, of any other the array."""
+
+_PARTS = {"reshape", "squeeze", "broadcast_in_dim", "transpose", "slice", "rev", "copy",
+          "convert_element_type", "concatenate"}  # fmt: skip
+"""The ops of JAX whose results hold nothing but elements of their arguments."""
+_node_p: Any = Primitive("control_flow")
+_node_p.multiple_results = True
+
+
+def is_tracer(array: Any) -> bool:
+    return isinstance(array, Tracer)
+
+
+def var_of(tracer: Any) -> Var:
+    return tracer.val  # type: ignore[no-any-return]
+
+
+def parts_of(tracer: Any) -> list[Any]:
+    """The arrays that all elements of a tracer are elements of, if it is known."""
+    equation = tracer.parent
+    if equation is None or equation.primitive.name not in _PARTS:
+        return []
+    arrays = equation.in_tracers
+    return arrays if all([np.can_cast(x.dtype, tracer.dtype, "safe") for x in arrays]) else []
+
+
+def lines_of(tracer: Any) -> list[Line]:
+    """The lines that made a tracer, the innermost first."""
+    frames = source_info_util.user_frames(tracer._line_info.traceback)
+    return [(frame.file_name, frame.start_line) for frame in frames]
+
+
+class Trace:
+    """A trace of JAX that stays open: inputs and equations can be added at any time."""
+
+    def __init__(self) -> None:
+        self._jax: Any = DynamicJaxprTrace(None)
+        self._source = source_info_util.current()
+        self._scope: Any = None  # of the sizes that are symbols
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """A block in which the ops of JAX become equations."""
+        with jax.enable_x64(True), set_current_trace(self._jax):  # type: ignore[no-untyped-call]
+            yield
+
+    def owns(self, array: Any) -> bool:
+        """Whether an array is a tracer of this trace."""
+        return isinstance(array, Tracer) and array._trace is self._jax
+
+    def input(self, like: Any) -> Any:
+        """A new input of the shape and dtype of `like`, as a tracer."""
+        for size in filter(is_open, like.shape):
+            self._scope = size.scope
+        return self._jax.new_arg(_aval(like), self._source)
+
+    def content(self, array: Any) -> Any:
+        """The array; if it is a tracer that stands for a constant of this trace, that constant."""
+        while isinstance(array, Tracer) and array._trace is self._jax:
+            if isinstance(array.val, Literal):
+                return array.val.val
+            constant = self._jax.frame.constvar_to_val.get(array.val)
+            if constant is None:
+                return array
+            array = constant
+        return array
+
+    def size(self, name: str) -> Any:
+        """A size of this name, a number that is known when a program is compiled.
+
+        It can stand in one shape with the sizes that the inputs leave open.
+        """
+        self._scope = self._scope or SymbolicScope()
+        return symbolic_shape(name, scope=self._scope)[0]
+
+    def assume(self, constraints: Sequence[str]) -> None:
+        """Take for granted of sizes, before there are any, what these texts say by their names."""
+        self._scope = _scope_with(tuple(constraints))
+
+    @property
+    def constants(self) -> Iterable[Any]:
+        return self._jax.frame.constvar_to_val.values()  # type: ignore[no-any-return]
+
+    def origin(self, array: Any) -> Any:
+        """The input of this trace that all elements of an array are elements of, as a tracer."""
+        while self.owns(array) and array.parent is not None:
+            taken_from = parts_of(array)
+            if len(taken_from) != 1:
+                return None
+            (array,) = taken_from
+        return array if self.owns(array) and array is self.content(array) else None
+
+    # Equations
+
+    def __len__(self) -> int:
+        return len(self._jax.frame.tracing_eqns)
+
+    def equations(self, start: int, end: int) -> list[Equation]:
+        return [
+            equation.params["node"] if equation.primitive is _node_p else Equation(equation)
+            for equation in self._jax.frame.tracing_eqns[start:end]
+        ]
+
+    def add(self, node: Node) -> None:
+        """Put a node, with no results yet, after the equations so far."""
+        node._equation, _ = self._jax.make_eqn([], [], _node_p, {"node": node}, frozenset())
+        node.results = node._equation.outvars
+        self._jax.frame.add_eqn(node._equation)
+
+    def grow(self, node: Node, like: Any) -> Any:
+        """One more result of a node, as a tracer."""
+        var = self._jax.frame.newvar(_aval(like))
+        node.results.append(var)
+        return self._jax.var_to_tracer(var, self._source, node._equation)
+
+
+@cache
+def _scope_with(constraints: tuple[str, ...]) -> SymbolicScope:
+    """One for all traces: to read the texts takes 2 ms, and what JAX caches serves them all."""
+    return SymbolicScope(constraints)
+
+
+class Equation:
+    """An op of JAX in a trace."""
+
+    def __init__(self, equation: Any) -> None:
+        self._equation = equation
+        self.results: list[Var] = equation.outvars
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether it runs even if nothing uses its results."""
+        return bool(self._equation.effects)
+
+    @property
+    def kind(self) -> str:
+        """What the op is called; a function of JAX is called by its name."""
+        named = self._equation.params.get("name")
+        return named if isinstance(named, str) else str(self._equation.primitive)
+
+    @property
+    def avals(self) -> list[Any]:
+        """Shape and dtype of each result."""
+        return [var.aval for var in self._equation.outvars]
+
+    def needs(self, used: list[bool]) -> list[Any]:
+        """The arrays that its results need, those that are used."""
+        return self._equation.in_tracers  # type: ignore[no-any-return]
+
+    def counted(self, used: list[bool]) -> list[Any]:
+        """The capacities of the loops inside whose rounds have to be kept for these results."""
+        return []
+
+    def emit(self, read: Read, used: list[bool]) -> list[Any]:
+        """The values of the results; anything for those that are not used.
+
+        After them come the numbers of rounds that the loops made that have to be counted.
+        """
+        equation, primitive = self._equation, self._equation.primitive
+        params = primitive.get_bind_params(_numbered(equation.params))
+        with equation.ctx.manager:
+            results = primitive.bind(*map(read, equation.in_tracers), **params)
+        return results if primitive.multiple_results else [results]
+
+
+class Node(Equation):
+    """Control flow as an equation; it may have got results since `used` was written down."""
+
+    def __init__(self) -> None:
+        pass  # what an equation is made of is known when it is added to a trace
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__
+
+
+def _aval(like: Any) -> ShapedArray:
+    if like.dtype == object:
+        raise TextError("Text that is known only when the function runs is no part of a program.")
+    return ShapedArray(tuple(like.shape), like.dtype)
+
+
+def zeros_like(array: Any) -> Any:
+    return zeros_of(array, numbers(array.shape))._array
+
+
+# Sizes
+
+_NO_SIZES: Mapping[str, int] = MappingProxyType({})
+_sizes: ContextVar[Mapping[str, int]] = ContextVar("sizes", default=_NO_SIZES)
+
+
+@contextmanager
+def sized(sizes: Mapping[str, int]) -> Iterator[None]:
+    """A block in which a program is compiled for these sizes, given by name."""
+    token = _sizes.set(sizes)
+    try:
+        yield
+    finally:
+        _sizes.reset(token)
+
+
+def names_of(size: Any) -> set[str]:
+    """The names of the open sizes that a size is computed from."""
+    return set(size._get_vars())
+
+
+def numbers(shape: Sequence[Any]) -> tuple[Any, ...]:
+    """A shape with the numbers that sizes stand for, as far as they are known."""
+    return tuple(map(_number, shape))
+
+
+def _number(size: Any) -> Any:
+    known = _sizes.get()
+    if not known or not is_open(size) or known.keys().isdisjoint(size._get_vars()):
+        return size
+    names: Any = {v: symbolic_shape(v, scope=size.scope)[0] for v in size._get_vars()}
+    value = size._evaluate(names | dict(known))
+    return value if is_open(value) else int(value)
+
+
+def _numbered(params: Any) -> Any:
+    """The parameters of an op with the numbers that sizes in them stand for."""
+    if not _sizes.get():
+        return params
+    if isinstance(params, dict):
+        return {name: _numbered(value) for name, value in params.items()}
+    if isinstance(params, tuple) and any(map(is_open, params)):
+        return numbers(params)
+    return _number(params)
+
+
+def typed_like(value: Any, array: Any) -> Any:
+    """`value` with exactly the type of `array`, as XLA's control flow wants it."""
+    return jax.lax.convert_element_type(jax.numpy.asarray(value), array.dtype)
+
+
+def larger(a: Any, b: Any) -> Any:
+    return jax.numpy.maximum(a, b)
+
+
+class Executable:
+    """A function of arrays like `inputs`, compiled when it is called first.
+
+    It knows the kinds of its arguments beforehand, and `jax.jit` asks each of them at each call:
+    with 100 arrays this takes 45 µs, and a call by `jax.jit` 66. The arrays at the places
+    `donated` are written over; the list of arguments is, too.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], inputs: Iterable[Any], donated: Iterable[int]
+    ) -> None:
+        self._jitted = jax.jit(function, donate_argnums=tuple(donated), keep_unused=True)
+        self._avals = [_aval(x) for x in inputs]
+        self._run: Callable[[list[Any]], Any] | None = None
+        self._handlers: Any = None
+        self._place: Any = None  # the sharding, and the devices of it
+
+    def __call__(self, arrays: list[Any]) -> list[Any]:
+        run = self._run or self._compile()
+        for i, x in enumerate(arrays):
+            if type(x) is not ArrayImpl:
+                arrays[i] = self._on_device(i, x)
+        return run(arrays).consume_with_handlers(self._handlers)  # type: ignore[no-any-return]
+
+    def _compile(self) -> Callable[[list[Any]], Any]:
+        with jax.enable_x64(True):
+            specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self._avals]  # type: ignore[no-untyped-call]
+            compiled: Any = self._jitted.lower(*specs).compile()
+        program = compiled.runtime_executable()
+        devices = program.local_devices()
+        self._place = jax.sharding.SingleDeviceSharding(devices[0]), devices
+        self._handlers = compiled._executable.unsafe_call.out_handler.handlers
+        self._run = program.execute_sharded
+        return self._run
+
+    def _on_device(self, i: int, array: Any) -> Any:
+        if type(array) is not np.ndarray:
+            if isinstance(array, Tracer):
+                raise UnexpectedTracerError("an argument of a program")
+            array = np.asarray(array)
+        sharding, devices = self._place
+        return batched_device_put(self._avals[i], sharding, [array], devices, True, enable_x64=True)
+
+
+def _out_of_reach_of_signals(compile_program: Callable[..., Any]) -> Callable[..., Any]:
+    """The same in a thread of its own, where no handler of a signal is run.
+
+    If an interrupt ends JAX's wait for its compiler, that goes on with what the wait has freed, and
+    the process crashes (JAX 0.10). Here an interrupt ends our wait for the thread.
+    """
+
+    @wraps(compile_program)
+    def compiled(*args: Any, **kwargs: Any) -> Any:
+        if current_thread() is not main_thread():
+            return compile_program(*args, **kwargs)
+        program: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                program.set_result(compile_program(*args, **kwargs))
+            except BaseException as error:
+                program.set_exception(error)
+
+        Thread(target=run, name="gradtape compiler").start()
+        return program.result()
+
+    return compiled
+
+
+compiler.backend_compile_and_load = _out_of_reach_of_signals(compiler.backend_compile_and_load)
+source_info_util.register_exclusion(PACKAGE)

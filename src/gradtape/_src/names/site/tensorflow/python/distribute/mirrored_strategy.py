@@ -1,0 +1,3 @@
+"""Part of what TensorFlow has in `tensorflow.python.distribute.mirrored_strategy`."""
+
+from gradtape._src.compat.distribute.strategy import MirroredStrategy

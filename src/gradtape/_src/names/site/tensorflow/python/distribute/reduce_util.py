@@ -1,0 +1,3 @@
+"""Part of what TensorFlow has in `tensorflow.python.distribute.reduce_util`."""
+
+from gradtape._src.compat.distribute.values import ReduceOp

@@ -1,0 +1,3 @@
+"""Part of what TensorFlow has in `tensorflow.python.framework.tensor_shape`."""
+
+from gradtape._src.core.shape import TensorShape

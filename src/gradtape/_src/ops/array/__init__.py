@@ -1,0 +1,1 @@
+"""Making, shaping, indexing and joining tensors."""

@@ -1,0 +1,1 @@
+"""How ops are declared: `op` for any op, `elementwise` and `reduction` for the families."""

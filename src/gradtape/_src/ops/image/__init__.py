@@ -1,0 +1,1 @@
+"""Images: resizing, colours, flips and crops, boxes, quality, random changes."""

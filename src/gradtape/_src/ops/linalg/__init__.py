@@ -1,0 +1,1 @@
+"""Products, systems, factorisations, norms and functions of matrices; linear operators."""

@@ -1,0 +1,1 @@
+"""Arithmetic, functions of numbers, comparisons, reductions, order and counting."""

@@ -1,0 +1,1 @@
+"""Random numbers: in sequence, from generators, from seeds; initializers."""

@@ -1,0 +1,147 @@
+"""Scopes around code (devices, names, dependencies); to eager code they change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from ..core.convert import promotion
+from ..core.tracing import current_graph
+
+if TYPE_CHECKING:
+    import logging
+
+_scopes: ContextVar[tuple[tuple[name_scope, str], ...]] = ContextVar("name scopes", default=())
+"""Of this thread, from the outermost in: who was entered, and what names begin with inside."""
+
+
+class name_scope:
+    """A block whose name stands before the names of the variables made inside.
+
+    A name that ends with a slash, such as `with` gives, is the whole of it; "" is none at all. The
+    object may be entered again, also inside of itself and by several threads.
+
+    >>> with tf.name_scope("a") as a, tf.name_scope("b") as b, tf.name_scope(a) as again:
+    ...     print(a, b, again)
+    a/ a/b/ a/
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError(f"name_scope: `name` must be a string, not {name!r}.")
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __enter__(self) -> str:
+        name = self._name
+        whole = name if not name or name.endswith("/") else f"{name_prefix()}{name}/"
+        _scopes.set((*_scopes.get(), (self, whole)))
+        return whole
+
+    def __exit__(self, *error: Any) -> None:
+        # Its own entry, which need not be the last: a generator may be left after what is around.
+        entries = _scopes.get()
+        for i in reversed(range(len(entries))):
+            if entries[i][0] is self:
+                _scopes.set((*entries[:i], *entries[i + 1 :]))
+                break
+
+
+def name_prefix() -> str:
+    """What the names of variables begin with at this line: "" or a text that ends with a slash."""
+    entries = _scopes.get()
+    return entries[-1][1] if entries else ""
+
+
+def get_current_name_scope() -> str:
+    """The names of the scopes around this line, joined by slashes."""
+    return name_prefix().rstrip("/")
+
+
+@contextmanager
+def outside_name_scopes() -> Iterator[None]:
+    """A block around which there are no name scopes: a function that is being traced."""
+    token = _scopes.set(())
+    try:
+        yield
+    finally:
+        _scopes.reset(token)
+
+
+@contextmanager
+def device(device_name: Any) -> Iterator[None]:
+    """A block for one device. Eager tensors are on the CPU: another device is refused."""
+    kind = str(device_name or "CPU").upper().strip("/").split(":")
+    if "GPU" in kind or "TPU" in kind:
+        raise ValueError(f"device: there is no {device_name!r} here. Eager tensors are on the CPU.")
+    yield
+
+
+@contextmanager
+def control_dependencies(control_inputs: Any) -> Iterator[None]:
+    """A block that runs after `control_inputs`: eager code runs in order anyway."""
+    yield
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """A block outside of any graph being built: what it computes is computed at once."""
+    graph = current_graph()
+    if graph is None:
+        yield
+    else:
+        with graph.outside():
+            yield
+
+
+def executing_eagerly() -> bool:
+    """Whether ops run at once: not so while `@function` traces."""
+    return current_graph() is None
+
+
+def get_logger() -> logging.Logger:
+    """The logger of gradtape, named "gradtape"; its warnings go there."""
+    import logging
+
+    return logging.getLogger("gradtape")
+
+
+class LimitedWarning:
+    """A warning that is logged the first few times."""
+
+    def __init__(self, message: str, times: int) -> None:
+        self._message = message
+        self._left = times
+
+    def log(self, *details: Any) -> None:
+        if self._left > 0:
+            self._left -= 1
+            get_logger().warning(self._message, *details)
+
+
+@contextmanager
+def numpy_promotion(enabled: bool = True) -> Iterator[None]:
+    """A block in which tensors of different dtypes mix as NumPy's arrays do.
+
+    >>> with numpy_promotion():
+    ...     tf.constant(1) + tf.constant(2.5, tf.float64)
+    <tf.Tensor: shape=(), dtype=float64, numpy=3.5>
+    """
+    before = promotion.numpy
+    promotion.numpy = enabled
+    try:
+        yield
+    finally:
+        promotion.numpy = before
+
+
+def experimental_enable_numpy_behavior(
+    prefer_float32: bool = False, dtype_conversion_mode: str = "legacy"
+) -> None:
+    """Let tensors of different dtypes mix as NumPy's arrays do, from here on."""
+    promotion.numpy = dtype_conversion_mode != "off"

@@ -1,0 +1,1 @@
+"""Training: modules, optimizers, datasets, checkpoints, summaries and what watches over it."""

@@ -1,0 +1,1 @@
+"""Checkpoints: the variables of a program in files, and back."""

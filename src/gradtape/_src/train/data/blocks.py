@@ -1,0 +1,157 @@
+"""Blocks of entries, which flow from one stage of a dataset to the next, chosen and put in order.
+
+A block is a run of entries that can be cut by slicing: row numbers (a `range` or an integer
+array), from which the elements are still to be made, or a list of elements.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...core.errors import InvalidArgumentError
+
+Block: TypeAlias = range | list[Any] | np.ndarray[Any, np.dtype[Any]]
+Blocks: TypeAlias = Iterator[Block]
+
+
+class BlockReader:
+    """Reads a stream of blocks as one reads a file: so many entries at a time."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = blocks
+        self._block: Block = range(0)
+        self._position = 0  # in this block
+
+    def read_some(self, most: int) -> Block:
+        """The next entries, as many as are at hand, up to `most`; none at the end."""
+        while self._position == len(self._block):
+            block = next(self._blocks, None)
+            if block is None:
+                return range(0)
+            self._block, self._position = block, 0
+        part = self._block[self._position : self._position + most]
+        self._position += len(part)
+        return part
+
+    def read(self, size: int) -> Block:
+        """The next `size` entries, or all that are left."""
+        part = self.read_some(size)
+        if len(part) == size:  # as a rule, where rows lie in memory
+            return part
+        parts = []
+        while len(part):
+            parts.append(part)
+            size -= len(part)
+            part = self.read_some(size) if size else range(0)
+        return join(parts)
+
+
+def join(blocks: list[Block]) -> Block:
+    """The entries of all `blocks` in one block."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if blocks and not isinstance(blocks[0], list):
+        return np.concatenate([row_numbers(block) for block in blocks])
+    return list(itertools.chain.from_iterable(blocks))
+
+
+def row_numbers(block: Any) -> Any:
+    """A block of row numbers as an array."""
+    return np.arange(block.start, block.stop, block.step) if isinstance(block, range) else block
+
+
+def take(blocks: Blocks, size: int) -> Blocks:
+    """The first `size` entries; nothing beyond them is asked for."""
+    reader = BlockReader(blocks)
+    while size and len(part := reader.read_some(size)):
+        yield part
+        size -= len(part)
+
+
+def skip(blocks: Blocks, size: int) -> Blocks:
+    """What comes after the first `size` entries."""
+    for block in blocks:
+        if len(block) > size:
+            yield block[size:]
+        size = max(0, size - len(block))
+
+
+def shard(blocks: Blocks, shards: int, index: int) -> Blocks:
+    """Every entry whose place is `index` modulo `shards`."""
+    for block in blocks:
+        if len(block) > index:
+            yield block[index::shards]
+        index = (index - len(block)) % shards
+
+
+def repeat(make: Callable[[], Blocks], times: int | None) -> Blocks:
+    """`make()` that many times (None: for ever), unless there is nothing to repeat."""
+    for _ in itertools.count() if times is None else range(times):
+        found = 0
+        for block in make():
+            found += len(block)
+            yield block
+        if not found:
+            return
+
+
+def cache(make: Callable[[], Blocks], stored: list[Block]) -> Blocks:
+    """What is `stored`; or `make()`, which is stored, as one block, once it has come to its end."""
+    if stored:
+        yield from stored
+        return
+    so_far = []
+    for block in make():
+        so_far.append(block)
+        yield block
+    stored[:] = [join(so_far)]
+
+
+def cut(blocks: Blocks, size: int, drop_remainder: bool) -> Blocks:
+    """The entries in blocks of `size`, as for a batch; the last one shorter, or left out."""
+    reader = BlockReader(blocks)
+    while len(block := reader.read(size)) == size:
+        yield block
+    if len(block) and not drop_remainder:
+        yield block
+
+
+def window(blocks: Blocks, size: int, shift: int, stride: int, drop_remainder: bool) -> Blocks:
+    """Blocks of up to `size` entries, every `stride`-th, each beginning `shift` after the last."""
+    reach = (size - 1) * stride + 1
+    ahead: Block = range(0)  # read and still needed
+    start = 0
+    for block in blocks:
+        ahead = join([ahead, block]) if len(ahead) else block
+        while len(ahead) - start >= reach:
+            yield ahead[start : start + reach : stride]
+            start += shift
+        past = min(start, len(ahead))
+        ahead, start = ahead[past:], start - past
+    for first in () if drop_remainder else range(start, len(ahead), shift):
+        yield ahead[first : first + reach : stride]
+
+
+def check_count(blocks: Blocks, size: int) -> Blocks:
+    """The same entries, and an error if there are not `size` of them."""
+    found = 0
+    for block in blocks:
+        found += len(block)
+        if found > size:
+            break
+        yield block
+    if found != size:
+        raise InvalidArgumentError(
+            f"assert_cardinality: expected {size} elements, and there are "
+            f"{'more' if found > size else f'only {found}'}. Give their true number."
+        )
+
+
+def count_up(start: int, step: int) -> Blocks:
+    """All integers from `start` on, `step` apart."""
+    for first in itertools.count(start, 1024 * step):
+        yield range(first, first + 1024 * step, step)

@@ -1,0 +1,161 @@
+"""Iterator: the elements of one pass through a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator as PythonIterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import InvalidArgumentError, OutOfRangeError
+from ...core.recorder import heard_by, recorders
+from ...core.tensor import Tensor
+from ...core.tracebacks import shorten
+from ...core.tracing import Stream, current_graph, tracing
+from ...core.trackable import Trackable
+from ...function.streams import next_in_trace
+from .optional import Optional
+from .seeds import Pass, current_pass
+
+
+class Iterator(Trackable, Stream):
+    """The elements of one pass through a dataset. What makes them is out of sight of all tapes.
+
+    Inside `@function`, each call takes the next element, and so does each round of a loop. In a
+    tf.train.Checkpoint its place is saved. When that is restored, the pass is gone through again up
+    to there, in the same random order.
+    """
+
+    def __init__(
+        self, make_elements: Callable[[], PythonIterator[Any]], element_spec: Callable[[], Any]
+    ) -> None:
+        self._make_elements = make_elements
+        self._element_spec = element_spec
+        self._begin(Pass())
+
+    def _begin(self, through: Pass) -> None:
+        self._pass = through
+        self._position = 0
+        self._back: list[Any] = []  # what was put back, the last first
+        token = current_pass.set(through)
+        try:
+            self._elements = self._make_elements()
+        finally:
+            current_pass.reset(token)
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            if tracing.threads and current_graph() is not None:
+                return self._next_in_trace()
+            element = self._back.pop() if self._back else self._take()
+        except StopIteration:
+            raise
+        except Exception as error:
+            shorten(error)
+            raise
+        self._position += 1
+        return element
+
+    def _take(self) -> Any:
+        token = current_pass.set(self._pass)
+        try:
+            if recorders():
+                with heard_by([]):
+                    return next(self._elements)
+            return next(self._elements)
+        finally:
+            current_pass.reset(token)
+
+    def _next_in_trace(self) -> Any:
+        return next_in_trace(self)[1]
+
+    def put_back(self, element: Any) -> None:
+        self._back.append(element)
+        self._position -= 1
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element; at the end an OutOfRangeError, where `next` raises StopIteration."""
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(
+                "get_next: there are no more elements. iter(dataset) begins anew; repeat() goes on."
+            ) from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element as an Optional, which has no value at the end."""
+        if tracing.threads and current_graph() is not None:
+            return Optional(*next_in_trace(self, optional=True), self.element_spec)
+        try:
+            return Optional(True, next(self), self.element_spec)
+        except StopIteration:
+            return Optional.empty(self.element_spec)
+
+    @property
+    def element_spec(self) -> Any:
+        return self._element_spec()
+
+    @property
+    def state(self) -> Tensor:
+        """How many elements were taken, and the seeds of the random orders so far."""
+        return Tensor(np.array([self._position, *self._pass.given], np.int64))
+
+    def reset(self, state: Any) -> None:
+        """Go to the place of `state` in a pass of its own, through the elements before it."""
+        position, *given = np.asarray(state).tolist()
+        self._begin(Pass(given))
+        for _ in islice(self, position):
+            pass
+
+
+class TracedIterator(Iterator):
+    """An iterator made while a function is traced: each call makes it anew."""
+
+    def __init__(
+        self,
+        make: Callable[[], Iterator],
+        element_spec: Callable[[], Any],
+        leave: Callable[[Stream], None],
+    ) -> None:
+        super().__init__(lambda: iter(()), element_spec)
+        self._make = make
+        self._leave = leave
+        graph = current_graph()
+        if graph.outer is not None:
+            graph.root.takes.open_here(self)
+
+    def opened(self) -> Iterator:
+        return self._make()
+
+    def leave(self, opened: Stream) -> None:
+        self._leave(opened)
+
+    def _next_in_trace(self) -> Any:
+        try:
+            return super()._next_in_trace()
+        except OutOfRangeError:
+            raise StopIteration from None  # for a loop that Python itself runs
+
+
+class UnrolledIterator(Iterator):
+    """The elements of a dataset that depends on the function being traced, known while tracing."""
+
+    is_unrolled = True
+
+    def _next_in_trace(self) -> Any:
+        return self._take()
+
+
+def single_element(elements: PythonIterator[Any]) -> Any:
+    """The element of a dataset that has just one."""
+    element, further = next(elements, None), next(elements, None)
+    if element is None or further is not None:
+        raise InvalidArgumentError(
+            "Dataset.get_single_element: there must be one element, and there "
+            f"{'is none' if element is None else 'are more: use take(1)'}."
+        )
+    return element

@@ -1,0 +1,1 @@
+"""GradientMonitor: what gradients and weights do during training."""

@@ -1,0 +1,1 @@
+"""Summaries for TensorBoard, and the files they are written to."""

@@ -1,0 +1,3 @@
+from ..._src.compat.v1.ops import (
+    in_top_k as in_top_k,
+)

@@ -1,4 +1,0 @@
-"""The heart: tensors, ops, dispatch, the chain rule. It knows no op and no array library by name.
-
-Read `backward.py` first: it is the chain rule. Then `dispatch.py`: how an op call becomes a record.
-"""

@@ -1,0 +1,8 @@
+from .._src.compat.ragged.row_partition import RowPartition as RowPartition
+from .._src.compat.ragged.shape import DynamicRaggedShape as DynamicRaggedShape
+from .._src.tape.scopes import numpy_promotion as numpy_promotion
+from .._src.train.data.optional import Optional as Optional
+from . import (
+    dtensor as dtensor,
+    numpy as numpy,
+)

@@ -1,0 +1,3 @@
+from keras._tf_keras.keras import *
+
+from . import optimizers as optimizers, utils as utils

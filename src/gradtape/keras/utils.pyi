@@ -1,0 +1,1 @@
+from gradtape.utils import *

@@ -1,0 +1,5 @@
+"""Keras' `optimizers.schedules`."""
+
+from .._src.names import namespace as _namespace
+
+__getattr__, __dir__, __all__ = _namespace(globals())

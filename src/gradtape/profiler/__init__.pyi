@@ -1,0 +1,3 @@
+from . import (
+    experimental as experimental,
+)

@@ -1,0 +1,3 @@
+from .._src.compat.internals.resource import (
+    TrackableResource as TrackableResource,
+)

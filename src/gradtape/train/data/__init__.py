@@ -1,1 +1,0 @@
-"""Datasets: streams of elements, with TensorFlow's names and semantics."""

@@ -1,0 +1,1 @@
+from ._src.train.progress import Progbar as Progbar

@@ -1,0 +1,34 @@
+"""The blocks of docs/keras.md run, in a process of their own, and print what they say."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs/keras.md"
+
+
+def test_the_blocks_run_and_print_what_they_say(tmp_path):
+    code = "\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S))
+    script = tmp_path / "page.py"
+    script.write_text(code, encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    expected = re.findall(r"^print\(.*\)\s+# (.*)$", code, re.M)
+    assert len(expected) >= 4
+    assert done.stdout.splitlines() == expected
+
+
+def test_keras_runs_without_jax():
+    code = """
+import sys
+sys.modules["jax"] = None
+import numpy as np, gradtape as tf
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+ones = np.ones((8, 4), "float32")
+losses = model.fit(ones, ones[:, :1], epochs=3, verbose=0).history["loss"]
+assert losses[2] < losses[0], losses
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
