@@ -79,6 +79,23 @@ for name in sys.argv[1:]:
     subprocess.run([sys.executable, "-c", NO_KERAS + code, *below], check=True)
 
 
+def test_a_folder_called_keras_is_not_keras(tmp_path):
+    (tmp_path / "keras").mkdir()
+    code = """
+import sys
+from importlib.machinery import PathFinder
+
+class OnlyTheFolder:
+    def find_spec(name, path=None, target=None):
+        return PathFinder.find_spec(name, sys.argv[1:]) if name == "keras" else None
+
+sys.meta_path.insert(0, OnlyTheFolder)
+import gradtape as tf
+assert tf.keras.utils.Progbar is tf.utils.Progbar
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+
+
 @pytest.mark.parametrize("module", NAMESPACES)
 def test_a_namespace_has_the_names_of_its_stub_and_no_others(module):
     space = importlib.import_module(module)

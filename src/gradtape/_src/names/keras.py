@@ -15,7 +15,8 @@ def answer_with_keras(name: str) -> bool:
     What is imported below it, `gradtape.keras.layers`, is then found in the folder of Keras, as it
     is in TensorFlow.
     """
-    if util.find_spec("keras") is None:
+    spec = util.find_spec("keras")
+    if spec is None or spec.origin is None:  # or a folder of the user's that is called keras
         return False
     from .alias import stay_installed
 
