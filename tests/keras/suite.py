@@ -2,7 +2,8 @@
 
     python tests/keras/suite.py                   all areas, on gradtape
     python tests/keras/suite.py layers losses     some, or files: layers/core/dense_test.py
-    python tests/keras/suite.py --record          on TensorFlow, in its environment
+    python tests/keras/suite.py --record layers   on TensorFlow, in its environment: lists anew
+                                                  what of these does not pass there
 
 Of the tests that pass on TensorFlow (all but those in not_on_tensorflow.txt), those that do not
 pass here are listed with a reason in known_failures.txt; any other failure is an error.
@@ -21,6 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+ELSEWHERE = "not_on_tensorflow.txt"
+KNOWN = "known_failures.txt"
 AREAS = [
     "activations", "callbacks", "constraints", "distillation", "dtype_policies", "export",
     "initializers", "layers", "legacy", "losses", "metrics", "models", "ops", "optimizers",
@@ -37,11 +40,16 @@ def keras_folder() -> Path:
     return Path(spec.origin).parent / "src"
 
 
-def run(targets: list[str], *, on: str, workers: str = "auto") -> dict[str, str]:
-    """The outcome of each test, "passed", "failed" or "skipped", by file::class::test."""
+def run(
+    targets: list[str], *, on: str, workers: str = "auto", report: Path | None = None
+) -> dict[str, str]:
+    """The outcome of each test, "passed", "failed" or "skipped", by file.class::test.
+
+    pytest's report, with the messages and the times, is left in the file `report`.
+    """
     folder = keras_folder()
     with tempfile.TemporaryDirectory() as scratch:
-        report = Path(scratch) / "report.xml"
+        report = report.resolve() if report else Path(scratch) / "report.xml"
         pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", "-n", workers]
         pytest += ["-c", str(HERE / "own" / "pytest.ini"), f"--rootdir={folder}", "-p", "conftest"]
         pytest += [f"--junitxml={report}", *(str(folder / target) for target in targets)]
@@ -60,7 +68,8 @@ def _outcomes(report: Path) -> dict[str, str]:
     outcomes = {}
     for case in ElementTree.parse(report).iter("testcase"):
         place, _, test = case.get("classname", "").rpartition(".")
-        name = f"{place}.{test}::{case.get('name')}".lstrip(".")
+        # A file that cannot be imported is one case without a class.
+        name = f"{place}.{test}::{case.get('name')}".lstrip(".:")
         kinds = {child.tag for child in case}
         outcomes[name] = (
             "failed" if kinds & {"failure", "error"} else "skipped" if kinds else "passed"
@@ -68,18 +77,45 @@ def _outcomes(report: Path) -> dict[str, str]:
     return outcomes
 
 
-def patterns(file: str) -> dict[str, str]:
-    """The patterns of tests in a file, one on a line, and what stands behind each: its reason."""
+def _lines(file: str) -> list[str]:
     lines = (HERE / file).read_text("utf-8").splitlines()
-    pairs = [line.split(None, 1) for line in lines if line and not line.startswith("#")]
-    return {pair[0]: pair[1] if len(pair) > 1 else "" for pair in pairs}
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def known_failures() -> dict[str, str]:
+    """The patterns of tests that fail here, one on a line, and what stands behind each: why."""
+    pairs = [line.split(None, 1) for line in _lines(KNOWN)]
+    return {pattern: why for pattern, why in pairs}  # noqa: C416 (each line must have both)
+
+
+def _belongs(name: str, targets: list[str]) -> bool:
+    """Whether a test is in one of these folders or files."""
+    return any(
+        name == place or name.startswith((f"{place}.", f"{place}::"))
+        for place in (target.removesuffix(".py").replace("/", ".") for target in targets)
+    )
+
+
+def record(outcomes: dict[str, str], targets: list[str]) -> list[str]:
+    """Lists the tests that did not pass on TensorFlow, in place of what was known of `targets`."""
+    names = [name for name, outcome in outcomes.items() if outcome != "passed"]
+    others = [name for name in _lines(ELSEWHERE) if not _belongs(name, targets)]
+    text = "# Keras' own tests that do not pass, or do not run, on TensorFlow 2.21.\n"
+    text += "".join(f"{name}\n" for name in sorted({*names, *others}))
+    (HERE / ELSEWHERE).write_text(text, "utf-8")
+    return names
 
 
 def judge(outcomes: dict[str, str]) -> tuple[int, list[str], list[str]]:
     """How many tests pass on TensorFlow; of these, what fails here as is known, and what else."""
-    elsewhere = set(patterns("not_on_tensorflow.txt"))
-    known = patterns("known_failures.txt")
-    counted = {name: outcome for name, outcome in outcomes.items() if name not in elsewhere}
+    elsewhere = set(_lines(ELSEWHERE))
+    known = known_failures()
+    absent = [name for name in elsewhere if "::" not in name]  # files that cannot be imported there
+    counted = {
+        name: outcome
+        for name, outcome in outcomes.items()
+        if name not in elsewhere and not _belongs(name, absent)
+    }
     failed = [name for name, outcome in counted.items() if outcome != "passed"]
     expected = [name for name in failed if any(fnmatchcase(name, p) for p in known)]
     return len(counted), expected, sorted(set(failed) - set(expected))
@@ -90,15 +126,15 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", default=AREAS, help="folders or files of keras/src")
     parser.add_argument("--record", action="store_true", help="run on TensorFlow, and record")
     parser.add_argument("-n", dest="workers", default="auto", help="processes")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="keep pytest's report (XML)")
     options = parser.parse_args()
+    on = "tensorflow" if options.record else "gradtape"
+    outcomes = run(options.targets, on=on, workers=options.workers, report=options.report)
     if options.record:
-        outcomes = run(options.targets, on="tensorflow", workers=options.workers)
-        names = sorted(name for name, outcome in outcomes.items() if outcome != "passed")
-        text = "# Keras' own tests that do not pass, or do not run, on TensorFlow 2.21.\n"
-        (HERE / "not_on_tensorflow.txt").write_text(text + "\n".join(names) + "\n", "utf-8")
-        print(f"{len(outcomes)} tests, {len(names)} of which do not pass")
+        failed = record(outcomes, options.targets)
+        print(f"{len(outcomes)} tests, {len(failed)} of which do not pass")
         return 0
-    count, expected, others = judge(run(options.targets, on="gradtape", workers=options.workers))
+    count, expected, others = judge(outcomes)
     passed = count - len(expected) - len(others)
     print(f"\nOf {count} tests that pass on TensorFlow, {passed} pass here ({passed / count:.2%}).")
     for name in others:
