@@ -58,12 +58,20 @@ with tf.GradientTape() as tape:
     y = tf.gather(v, [0])
 dataset = tf.data.Dataset.range(3)
 matrix = tf.linalg.LinearOperatorIdentity(2)
+
+class Double:
+    @tf.function
+    def __call__(self, x):
+        return 2 * x
+
+double = Double().__call__
 things = [
     y, v, v[0], v.shape, v.dtype, tape, tape.gradient(y, v), tf.TensorSpec([2]), dataset,
     iter(dataset), dataset.element_spec, dataset.options(), tf.optimizers.SGD(),
     tf.optimizers.schedules.ExponentialDecay(1.0, 1, 1.0), tf.random.Generator.from_seed(1),
     tf.random.get_global_generator(), tf.Module(), tf.TensorArray(tf.float32, 1), matrix,
     matrix.adjoint(), tf.zeros_initializer(), tf.train.Checkpoint(v=v),
+    double, tf.function(double), double.get_concrete_function(v),
 ]
 tf.vectorized_map(lambda x: things.append(x) or x, tf.zeros([2, 3]))
 try:

@@ -4,6 +4,7 @@ from .._src.core.composite import CompositeTensor as CompositeTensor
 from . import (
     distribute as distribute,
     eager_context as eager_context,
+    function as function,
     smart_cond as smart_cond,
     tf2 as tf2,
     tracking as tracking,

@@ -286,6 +286,10 @@ def alias(tf):
         ("random.Generator", "ops.stateful_random_ops.Generator"),
         ("__internal__.types.Tensor", "types.core.Tensor"),
         ("__internal__.tracking.Trackable", "trackable.base.Trackable"),
+        (
+            "__internal__.function.Function",
+            "eager.polymorphic_function.polymorphic_function.Function",
+        ),
         ("distribute.Strategy", "distribute.distribute_lib.Strategy"),
         ("VariableAggregation", "ops.variables.VariableAggregationV2"),
     ],

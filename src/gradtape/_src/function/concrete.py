@@ -384,6 +384,8 @@ def _shape(symbol: Any) -> tuple[Any, ...]:
 class BoundTrace(Traced):
     """What `get_concrete_function` gives: a trace, called with the tensors of its signature."""
 
+    __module__ = Traced.__module__  # a concrete function, wherever these are said to be from
+
     def __init__(
         self,
         concrete: ConcreteFunction,

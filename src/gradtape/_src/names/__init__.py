@@ -24,6 +24,9 @@ _CONSTANT = re.compile(r"^(\w+):", re.MULTILINE)
 # The __getattr__, __dir__ and __all__ of a module.
 Names = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
+# The namespaces whose objects are seen before anyone asks for them: errors, traced functions.
+_EARLY = ("errors", "__internal__/function")
+
 _root = "gradtape"
 _private: dict[str, str] = {}  # where TensorFlow itself has a class, by its public name
 _classes: dict[type, tuple[str, str]] = {}  # every public class: its home below the root, its name
@@ -60,9 +63,11 @@ def namespace(module: dict[str, Any]) -> Names:
         return value
 
     _place_classes(spec.name, homes)
-    if spec.name == "gradtape":  # errors are seen before anyone asks for tf.errors
-        stub = spec.loader.get_data(f"{module['__path__'][0]}/errors.pyi").decode()
-        _place_classes("gradtape.errors", _homes(stub, "gradtape"))
+    if spec.name == "gradtape":
+        for early in _EARLY:
+            stub = spec.loader.get_data(f"{module['__path__'][0]}/{early}.pyi").decode()
+            space = f"gradtape.{early}".replace("/", ".")
+            _place_classes(space, _homes(stub, space.rpartition(".")[0]))
     return get, lambda: public, public
 
 

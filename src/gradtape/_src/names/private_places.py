@@ -5,6 +5,8 @@ Keras, for one, takes an object for a dataset if its class is `DatasetV2` of a m
 `site/tensorflow/python`.
 """
 
+_FUNCTION = "eager.polymorphic_function"
+
 PRIVATE_PLACES = {
     public: f"tensorflow.python.{private}"
     for public, private in {
@@ -29,6 +31,9 @@ PRIVATE_PLACES = {
         "__internal__.CompositeTensor": "framework.composite_tensor.CompositeTensor",
         "__internal__.EagerTensor": "framework.ops.EagerTensor",
         "__internal__.FuncGraph": "framework.func_graph.FuncGraph",
+        "__internal__.function.Function": f"{_FUNCTION}.polymorphic_function.Function",
+        "__internal__.function.Method": f"{_FUNCTION}.polymorphic_function.Method",
+        "__internal__.function.Traced": f"{_FUNCTION}.concrete_function.ConcreteFunction",
         "__internal__.tracking.AutoTrackable": "trackable.autotrackable.AutoTrackable",
         "__internal__.tracking.Trackable": "trackable.base.Trackable",
         "__internal__.types.Tensor": "types.core.Tensor",

@@ -1,0 +1,1 @@
+"""Part of what TensorFlow has in `tensorflow.python.eager.polymorphic_function`."""

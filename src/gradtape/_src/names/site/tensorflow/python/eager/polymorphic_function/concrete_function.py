@@ -1,0 +1,3 @@
+"""Part of what TensorFlow has in its module of this name."""
+
+from gradtape._src.function.signature import Traced as ConcreteFunction
