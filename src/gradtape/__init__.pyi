@@ -80,6 +80,11 @@ from ._src.function.symbolic import (
     hessians as hessians,
 )
 from ._src.names.alias import install_as_tensorflow as install_as_tensorflow
+from ._src.names.keras import (
+    initializers as initializers,
+    losses as losses,
+    metrics as metrics,
+)
 from ._src.ops.array.cast import (
     cast as cast,
     identity as identity,

@@ -32,3 +32,15 @@ assert losses[2] < losses[0], losses
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_names_of_keras_that_tf_has_itself():
+    code = """
+import gradtape as tf
+assert tf.losses is tf.keras.losses and tf.metrics is tf.keras.metrics
+assert tf.initializers is tf.keras.initializers
+from tensorflow import losses
+assert losses is tf.losses
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

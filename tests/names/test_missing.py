@@ -10,6 +10,7 @@ import pytest
 
 import gradtape
 from gradtape._src.names import missing
+from gradtape._src.ops.foreign import FUNCTIONS
 from tests.names.test_tree import NO_KERAS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -146,13 +147,28 @@ def test_the_number_of_sentences_is_one_that_can_be_kept_true():
         ("optimizers.schedules.CosineDecays", ["optimizers.schedules.CosineDecay"]),
         ("raggedy", ["ragged"]),
         ("as_strin", ["as_string"]),
-        ("float", ["float64", "float32", "float16"]),
+        ("float", ["float16", "float32", "float64"]),
         ("conj", ["math.conj"]),  # and not tf.cond
         ("reduce_summ", ["reduce_sum"]),  # and not tf.reduce_min
         ("gradient", ["gradients"]),  # and not tf.no_gradient
         ("amax", []),  # nor tf.argmax, which has no gradient
         ("assign", []),  # nor tf.sign
-        ("int", ["int8"]),  # and not tf.print
+        ("int", ["int16", "int32", "int64", "int8"]),  # and not tf.print
+        ("cat", []),  # nor tf.cast, which may have no gradient
+        ("sinc", []),  # nor tf.sin
+        ("unsqueeze", []),  # nor tf.squeeze
+        ("compile", []),  # nor tf.complex
+        ("flatten", []),  # nor tf.nest.flatten
+        ("extract_image_patches", []),  # nor tf.extract_volume_patches
+        ("linalg.cond", []),  # nor tf.cond
+        ("math.gamma", []),  # nor tf.random.gamma
+        ("math.erfcx", []),  # nor tf.math.erfc
+        ("nn.conv4d", []),  # nor tf.nn.conv2d
+        ("signal.istft", []),  # nor tf.signal.stft
+        ("isnan", ["math.is_nan"]),
+        ("distribute.OneDeviceStratgey", ["distribute.OneDeviceStrategy"]),  # which is there
+        ("saved_model.SaveOption", ["saved_model.SaveOptions"]),
+        ("test.is_built_with_cudas", ["test.is_built_with_cuda"]),
     ],
 )
 def test_a_slip_gets_what_may_be_meant(slip, meant):
@@ -163,6 +179,15 @@ def test_a_slip_gets_what_may_be_meant(slip, meant):
     assert found == meant
     for name in found:
         resolve(name)
+
+
+@pytest.mark.parametrize("name, instead", FUNCTIONS.items())
+def test_a_function_of_another_library(name, instead):
+    with pytest.raises(AttributeError) as caught:
+        resolve("linalg.cond" if name == "cond" else name)  # tf.cond is another
+    assert f"does not have it. Write {instead}." in str(caught.value)
+    for path in re.findall(r"\btf\.([\w.]*\w)", instead):
+        resolve(path)
 
 
 @pytest.mark.parametrize("name", ["mlir", "tpu", "experimental.numpy.sum"])

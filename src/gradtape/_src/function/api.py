@@ -45,6 +45,8 @@ from .signature import (
 )
 
 if TYPE_CHECKING:
+    from .concrete import BoundTrace
+    from .export import ExportedFunction
 
     class Options(TypedDict, total=False):
         autograph: bool
@@ -501,11 +503,11 @@ class Function(Generic[P, R]):
     # What is known about it
 
     @border
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> BoundTrace:
         """The trace for these arguments (tensors, or TensorSpecs in their place), as a callable."""
         return self._concrete((), args, kwargs)
 
-    def _concrete(self, instance: Any, args: Any, kwargs: Any) -> Any:
+    def _concrete(self, instance: Any, args: Any, kwargs: Any) -> BoundTrace:
         from .concrete import BoundTrace
 
         if self.input_signature is not None and not args and not kwargs:
@@ -558,7 +560,7 @@ class Function(Generic[P, R]):
                 found.append(BoundTrace(trace, self._parameters.named(args), python))
         return found
 
-    def export(self, *args: Any, **kwargs: Any) -> Any:
+    def export(self, *args: Any, **kwargs: Any) -> ExportedFunction:
         """The trace for these arguments without its Python: StableHLO, to save and serve.
 
         >>> square = tf.function(lambda x: x * x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
@@ -29,6 +29,9 @@ from .node import Block, Constant, Operand, Source
 from .program import Program, is_static, jitted, raise_if
 from .signature import Open, Traced, describe, fits
 from .trace import Executable, Tracer, Var, var_of
+
+if TYPE_CHECKING:
+    from .export import ExportedFunction
 
 
 class ConcreteFunction:
@@ -489,7 +492,7 @@ class BoundTrace(Traced):
         """The names of the arguments, and what they are, TensorSpecs for tensors."""
         return [(name, _specs_in(value, None)) for name, value in self._arguments]
 
-    def export(self) -> Any:
+    def export(self) -> ExportedFunction:
         """The trace without its Python, to be saved to a file and served from there."""
         from .export import export
 

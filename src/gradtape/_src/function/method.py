@@ -11,6 +11,8 @@ from ..core.tracebacks import border, shorten
 
 if TYPE_CHECKING:
     from .api import Function
+    from .concrete import BoundTrace
+    from .export import ExportedFunction
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,7 +33,7 @@ class Method(Generic[P, R]):
             raise
 
     @border
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> BoundTrace:
         """The trace for these arguments (tensors, or TensorSpecs in their place), as a callable."""
         return self._function._concrete(self._instance, args, kwargs)
 
@@ -41,7 +43,7 @@ class Method(Generic[P, R]):
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return {f"trace_{i}": trace for i, trace in enumerate(self._list_all_concrete_functions())}
 
-    def export(self, *args: Any, **kwargs: Any) -> Any:
+    def export(self, *args: Any, **kwargs: Any) -> ExportedFunction:
         """The trace for these arguments without its Python: StableHLO, to save and serve."""
         return self._function._concrete(self._instance, args, kwargs).export()
 

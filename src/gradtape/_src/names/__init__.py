@@ -21,6 +21,9 @@ _IMPORT = re.compile(r"^from (\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
 _NAME = re.compile(r"(\w+) as \1")
 _CONSTANT = re.compile(r"^(\w+):", re.MULTILINE)
 
+# Names from there are not shown: Keras may not be installed.
+_OF_KERAS = "gradtape._src.names.keras"
+
 # The __getattr__, __dir__ and __all__ of a module.
 Names = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
@@ -44,7 +47,11 @@ def namespace(module: dict[str, Any]) -> Names:
     below = homes.pop(spec.name, [])  # the namespaces below this one
     places = {name: home for home, names in homes.items() for name in names}
     constants = [name for name in _CONSTANT.findall(stub) if not name.startswith("_")]
-    public = sorted(name for name in [*below, *places, *constants] if not name.startswith("_"))
+    public = sorted(
+        name
+        for name in [*below, *places, *constants]
+        if not name.startswith("_") and places.get(name) != _OF_KERAS
+    )
     # With a path, be it empty, Python asks `get` about each name of `from gradtape.image import x`
     # before it raises an error of its own.
     module.setdefault("__path__", [])

@@ -1,20 +1,22 @@
 """Errors for names that gradtape does not have.
 
 A name of TensorFlow (`tensorflow_names.txt`) gets the sentence written for it (`advice.txt`), which
-says what to use instead. Any other name is taken for a slip, and gets the names it may mean.
+says what to use instead. Any other name gets the one that it may mean: what the function of that
+name in NumPy, PyTorch or JAX is here, the same name in another namespace, or that of which it is a
+slip.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from difflib import SequenceMatcher, get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+from ..ops.foreign import FUNCTIONS
 from ..version import __version__
 
 
@@ -65,26 +67,78 @@ def _path(name: str) -> str:
 
 
 def _message(path: str, root: str) -> str:
-    said = advice(path)
-    if said is None:
-        home, _, name = path.removeprefix("keras.").rpartition(".")
-        close = ", ".join(f"{root}.{match}" for match in _close(home, name))
-        said = f"Close to it: {close}. " * bool(close)
+    home, _, name = path.removeprefix("keras.").rpartition(".")
+    said = None
+    if path in _tensorflow_names() or path in _sentences() or home not in _namespaces():
+        said = advice(path)
+    said = said or _guess(home, name, root) or advice(path) or ""
+    if not said.endswith("."):
         said += f"dir({_join('gradtape', home).rstrip('.')}) lists what is there."
     return f"{root}.{path}: gradtape {__version__} does not have it. {said}"
 
 
-def _close(home: str, name: str) -> list[str]:
-    """The same name in other namespaces; if there is none, the names of `home` most like it.
+def _guess(home: str, name: str, root: str) -> str | None:
+    """What is said of a name that TensorFlow does not have; None if nothing is like it."""
+    known = name if home in ("", "math", "linalg", "nn") else _join(home, name)
+    if known in FUNCTIONS:
+        return f"Write {FUNCTIONS[known]}."
+    close = _elsewhere(name)[:3] or [_join(home, there) for there in _slips(home, name)]
+    return f"Close to it: {', '.join(f'{root}.{match}' for match in close)}. " if close else None
 
-    What is less alike is another function: `amax` is not `argmax` (0.8), `assign` not `sign`.
-    """
+
+def _elsewhere(name: str) -> list[str]:
+    """The same name in other namespaces; failing that, spelt otherwise: `is_nan` for `isnan`."""
     spaces = _namespaces()
     same = [_join(space, name) for space in spaces if name in spaces[space]]
-    alike = get_close_matches(name, spaces.get(home, []), n=3, cutoff=0.82)
-    ratios = [SequenceMatcher(None, match, name).ratio() for match in alike]
-    best = [match for match, ratio in zip(alike, ratios, strict=True) if ratio == ratios[0]]
-    return same[:3] or [_join(home, match) for match in best]
+    return same or [
+        _join(space, there)
+        for space in spaces
+        for there in spaces[space]
+        if _letters(there) == _letters(name)
+    ]
+
+
+def _slips(home: str, name: str) -> list[str]:
+    """The names of `home` of which `name` is a slip of the pen.
+
+    What is less alike is another function: `amax` is not `argmax`, `assign` not `sign`. So is what
+    differs in a short name, in the first letter, or in a digit: `cat` is not `cast`, `erfcx` not
+    `erfc`, `istft` not `stft`, `conv4d` not `conv2d`.
+    """
+    names = _namespaces().get(home, [])
+    sized = [there for there in names if re.fullmatch(rf"{name}\d+", there)]
+    if name[-1].isalpha() and sized:  # `float`, `int`
+        return sized
+    if name[-1] == "s" and name[:-1] in names:
+        return [name[:-1]]
+    slips = {there: _edits(name, there) for there in names if _may_be_slip(name, there)}
+    least = min(slips.values(), default=9)
+    return [there for there in slips if slips[there] == least <= (1 if len(name) < 10 else 2)][:3]
+
+
+def _may_be_slip(name: str, there: str) -> bool:
+    alike = name[0] == there[0] and re.findall(r"\d", name) == re.findall(r"\d", there)
+    added = len(name) == len(there) + 1 and name.startswith(there)
+    return alike and len(name) > (6 if added else 4)
+
+
+def _edits(a: str, b: str) -> int:
+    """How many letters were added, left out, replaced or exchanged with the next to make b of a."""
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        before, last = row, before
+        row = [i + 1]
+        for j, y in enumerate(b):
+            edits = [before[j] + (x != y), before[j + 1] + 1, row[j] + 1]
+            if i and j and (x, y) == (b[j - 1], a[i - 1]):
+                edits.append(last[j - 1] + 1)
+            row.append(min(edits))
+    return row[-1]
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What NumPy's and PyTorch's arrays have as methods, and what does the same here."""
+"""What other libraries have, as methods of arrays and as functions, and what does the same here."""
 
 from __future__ import annotations
 
@@ -61,6 +61,73 @@ _INSTEAD = {
     "assign": _ASSIGN,
     "assign_add": _ASSIGN,
     "assign_sub": _ASSIGN,
+}
+
+# What these methods are, functions of the same name are as well.
+_ALSO_FUNCTIONS = ["sum", "mean", "max", "min", "prod", "std", "var", "any", "all", "clip", "clamp",
+    "dot", "mm", "view", "ravel", "flatten", "unsqueeze", "permute", "astype", "copy", "clone",
+    "numel", "item", "tolist", "detach", "backward"]  # fmt: skip
+
+FUNCTIONS = {name: _INSTEAD[name] for name in _ALSO_FUNCTIONS} | {
+    "absolute": "tf.abs(x)",
+    "amax": "tf.reduce_max(x)",
+    "amin": "tf.reduce_min(x)",
+    "arange": "tf.range(start, limit)",
+    "around": "tf.round(x)",
+    "array": "tf.constant(x)",
+    "asarray": "tf.convert_to_tensor(x)",
+    "average": "tf.reduce_mean(x)",
+    "bmm": "x @ y",
+    "cat": "tf.concat(values, axis)",
+    "chunk": "tf.split(x, number)",
+    "column_stack": "tf.stack(values, axis=1)",
+    "compile": "tf.function(f)",
+    "concatenate": "tf.concat(values, axis)",
+    "cond": "s[0] / s[-1], s being tf.linalg.svd(x, compute_uv=False)",
+    "deg2rad": "x * (math.pi / 180)",
+    "diff": "x[1:] - x[:-1]",
+    "div": "tf.divide(x, y), or x / y",
+    "dstack": "tf.concat(values, axis=2)",
+    "empty": "tf.zeros(shape)",
+    "flip": "tf.reverse(x, [axis])",
+    "fori_loop": "tf.while_loop(cond, body, loop_vars), or a `for` inside a tf.function",
+    "from_numpy": "tf.convert_to_tensor(x)",
+    "full": "tf.fill(shape, value)",
+    "gamma": "tf.exp(tf.math.lgamma(x))",
+    "histogram": "tf.histogram_fixed_width(x, value_range)",
+    "hstack": "tf.concat(values, axis=1)",
+    "index_select": "tf.gather(x, indices, axis)",
+    "jacobian": "tape.jacobian(y, x), or tf.autodiff.jacrev(f)",
+    "jit": "tf.function(f)",
+    "masked_fill": "tf.where(mask, value, x)",
+    "moveaxis": "tf.transpose(x, perm)",
+    "mul": "tf.multiply(x, y), or x * y",
+    "multinomial": "tf.random.categorical(logits, number)",
+    "neg": "tf.negative(x), or -x",
+    "no_grad": "tape.stop_recording(), or tf.stop_gradient(x)",
+    "outer": "x[:, None] * y[None, :]",
+    "power": "tf.pow(x, y), or x ** y",
+    "rad2deg": "x * (180 / math.pi)",
+    "rand": "tf.random.uniform(shape)",
+    "randn": "tf.random.normal(shape)",
+    "random.multinomial": "tf.random.categorical(logits, number)",
+    "random.rand": "tf.random.uniform(shape)",
+    "random.randn": "tf.random.normal(shape)",
+    "reduce_and": "tf.reduce_all(x)",
+    "reduce_or": "tf.reduce_any(x)",
+    "remainder": "tf.math.floormod(x, y), or x % y",
+    "scatter_add": "tf.tensor_scatter_nd_add(x, indices, updates)",
+    "short": "tf.int16",
+    "signal.istft": "tf.signal.inverse_stft(stfts, frame_length, frame_step)",
+    "sub": "tf.subtract(x, y), or x - y",
+    "swapaxes": "tf.transpose(x, perm)",
+    "take": "tf.gather(x, indices, axis)",
+    "tril": "tf.linalg.band_part(x, -1, 0)",
+    "triu": "tf.linalg.band_part(x, 0, -1)",
+    "true_divide": "tf.truediv(x, y), or x / y",
+    "vmap": "tf.vectorized_map(f, x)",
+    "vstack": "tf.concat(values, axis=0)",
+    "zero_grad": "nothing: each tape begins empty",
 }
 
 
