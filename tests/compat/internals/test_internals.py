@@ -317,6 +317,15 @@ def test_all_private_places_are_those_of_tensorflow(alias, tf):
         assert getattr(importlib.import_module(module), name) is kind
 
 
+def test_a_dataset_of_a_strategy_shows_where_tensorflow_has_its_class(alias):
+    """Keras knows it by this place."""
+    strategy = alias.distribute.MirroredStrategy(["CPU:0"])
+    made = strategy.experimental_distribute_dataset(alias.data.Dataset.range(2))
+    for value, name in [(made, "DistributedDataset"), (iter(made), "DistributedIterator")]:
+        places = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(value).__mro__]
+        assert f"tensorflow.python.distribute.input_lib.{name}" in places
+
+
 def test_functions_by_their_private_place(alias):
     from_module = importlib.import_module
     context = from_module("tensorflow.python.eager.context")

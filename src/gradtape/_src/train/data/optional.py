@@ -97,7 +97,7 @@ class OptionalSpec(TypeSpec):
         return value._type_spec
 
     def _to_components(self, value: Optional) -> tuple[Any, Any]:
-        is_empty = value._value is None
+        is_empty = value._value is None and self._is_known
         return value._has_value, zeros_of_spec(self._element_spec, 0) if is_empty else value._value
 
     def _from_components(self, components: Any) -> Optional:

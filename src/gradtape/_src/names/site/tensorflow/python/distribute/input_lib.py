@@ -1,0 +1,3 @@
+"""Part of what TensorFlow has in `tensorflow.python.distribute.input_lib`."""
+
+from gradtape._src.compat.distribute.values import DistributedDataset, DistributedIterator
