@@ -107,9 +107,9 @@ def _slips(home: str, name: str) -> list[str]:
     """
     names = _namespaces().get(home, [])
     sized = [there for there in names if re.fullmatch(rf"{name}\d+", there)]
-    if name[-1].isalpha() and sized:  # `float`, `int`
+    if sized and name[-1:].isalpha():  # `float`, `int`
         return sized
-    if name[-1] == "s" and name[:-1] in names:
+    if name.endswith("s") and name[:-1] in names:
         return [name[:-1]]
     slips = {there: _edits(name, there) for there in names if _may_be_slip(name, there)}
     least = min(slips.values(), default=9)
@@ -117,7 +117,7 @@ def _slips(home: str, name: str) -> list[str]:
 
 
 def _may_be_slip(name: str, there: str) -> bool:
-    alike = name[0] == there[0] and re.findall(r"\d", name) == re.findall(r"\d", there)
+    alike = name[:1] == there[0] and re.findall(r"\d", name) == re.findall(r"\d", there)
     added = len(name) == len(there) + 1 and name.startswith(there)
     return alike and len(name) > (6 if added else 4)
 
