@@ -238,6 +238,49 @@ def test_tensor_spec(tf):
     )
 
 
+def test_a_range_of_floats_is_counted_in_their_dtype(tf):
+    for dtype in (None, tf.float32, tf.float64):
+        assert tf.range(0.1, 1.1, 0.1, dtype=dtype).shape == (10,)
+    steps = np.arange(10, dtype=np.float32)
+    np.testing.assert_array_equal(
+        tf.range(0.1, 1.1, 0.1), np.float32(0.1) + np.float32(0.1) * steps
+    )
+    np.testing.assert_array_equal(tf.range(0.1, 0.35, 0.1, dtype=tf.float64)[1:], [0.2, 0.1 + 0.2])
+    np.testing.assert_array_equal(tf.range(tf.constant(0.5), 3, dtype=tf.int32), [0, 1, 2])
+    with pytest.raises(TypeError):
+        tf.range(0.5, 3, dtype=tf.int32)
+
+
+@pytest.mark.parametrize(
+    "name, held",
+    [
+        ("float8_e4m3fn", [0.1015625, np.nan, 3.25, 448.0, np.nan, 2.0**-9]),
+        ("float8_e5m2", [0.09375, -np.inf, 3.5, 448.0, 512.0, 2.0**-9]),
+    ],
+)
+def test_floats_of_8_bits_are_stored_and_cast(tf, name, held):
+    dtype = getattr(tf.dtypes.experimental, name)
+    assert dtype is getattr(tf.experimental, name) is tf.as_dtype(name)
+    assert dtype.is_floating and dtype.size == 1
+    x = tf.constant([0.1, -1e6, 3.3, 464.0, 480.0, 0.0019])
+
+    def stored(x):
+        moved = tf.concat([tf.cast(x, dtype)[1:], tf.cast(x, dtype)[:1]], 0)
+        return tf.cast(tf.reshape(moved, [6]), tf.float32)
+
+    expected = [*held[1:], held[0]]
+    np.testing.assert_array_equal(stored(x), expected)
+    np.testing.assert_array_equal(tf.function(stored)(x), expected)
+    np.testing.assert_array_equal(tf.cast(tf.Variable(tf.cast(x, dtype))[2:4], tf.int32), [3, 448])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = stored(x)
+    assert tape.gradient(y, x) is None
+    for compute in (tf.exp, tf.reduce_sum, lambda x: x + x):
+        with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):
+            compute(tf.cast(x, dtype))
+
+
 def test_initializers(tf):
     np.testing.assert_array_equal(tf.zeros_initializer()([2]), np.zeros(2))
     np.testing.assert_array_equal(tf.ones_initializer()([2], tf.int32), np.ones(2))

@@ -103,6 +103,8 @@ float16 = half = DType("float16", np.float16)
 float32 = DType("float32", np.float32)
 float64 = double = DType("float64", np.float64)
 bfloat16 = DType("bfloat16", ml_dtypes.bfloat16)
+float8_e4m3fn = DType("float8_e4m3fn", ml_dtypes.float8_e4m3fn)
+float8_e5m2 = DType("float8_e5m2", ml_dtypes.float8_e5m2)
 complex64 = DType("complex64", np.complex64)
 complex128 = DType("complex128", np.complex128)
 int8 = DType("int8", np.int8)
@@ -118,7 +120,7 @@ string = DType("string", np.object_)
 
 ALL = (
     float16, float32, float64, bfloat16, complex64, complex128, int8, int16, int32, int64,
-    uint8, uint16, uint32, uint64, bool_, string,
+    uint8, uint16, uint32, uint64, bool_, string, float8_e4m3fn, float8_e5m2,
 )  # fmt: skip
 
 _BY_NUMPY = {dtype.numpy_dtype: dtype for dtype in ALL}
@@ -126,14 +128,18 @@ _BY_NAME = {dtype.name: dtype for dtype in ALL} | {"half": float16, "double": fl
 _BY_NUMBER = {
     1: float32, 2: float64, 3: int32, 4: uint8, 5: int16, 6: int8, 7: string, 8: complex64,
     9: int64, 10: bool_, 14: bfloat16, 17: uint16, 18: complex128, 19: float16, 22: uint32,
-    23: uint64,
+    23: uint64, 24: float8_e5m2, 25: float8_e4m3fn,
 }  # fmt: skip
 _NUMBERS = {dtype: number for number, dtype in _BY_NUMBER.items()}  # in TensorFlow's files
 _BY_PYTHON: dict[Any, DType] = {
     float: float32, int: int32, bool: bool_, complex: complex128, str: string, bytes: string,
 }  # fmt: skip
 
-FLOATING = frozenset(dtype.numpy_dtype for dtype in ALL if dtype.is_floating)
+# Of 8 bits: stored, moved and cast, but not computed with, and no gradient passes them.
+_STORED_ONLY = (float8_e4m3fn, float8_e5m2)
+FLOATING = frozenset(
+    dtype.numpy_dtype for dtype in ALL if dtype.is_floating and dtype not in _STORED_ONLY
+)
 COMPLEX = frozenset(dtype.numpy_dtype for dtype in ALL if dtype.is_complex)
 INTEGER = frozenset(dtype.numpy_dtype for dtype in ALL if dtype.is_integer)
 BOOL = frozenset([bool_.numpy_dtype])

@@ -42,18 +42,20 @@ def _cast_vjp(g, x: Spec):
         ([r.normal(size=(2, 3))], {"dtype": np.dtype("int32")}),
         ([np.array([300.0, -5.0, 3e10, np.nan])], {"dtype": np.dtype("uint8")}),
         ([np.array([3e10, -5.0, np.inf, 7.9])], {"dtype": np.dtype("uint32")}),
+        ([np.array([0.1, -5.0, 448.0, 465.0])], {"dtype": dt.float8_e4m3fn.numpy_dtype}),
     ],
 )
 def _cast_discrete(xp, x, *, dtype):
-    """A cast that no gradient passes: to integers or bool."""
+    """A cast that no gradient passes: to integers, bool or a float of 8 bits."""
     if x.dtype.kind == "c":
         x = xp.real(x)
-    return x.astype(dtype) if dtype == np.bool_ else xp.to_integers(x, dtype)
+    return xp.to_integers(x, dtype) if dtype.kind in "iu" else x.astype(dtype)
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     """`x` in another dtype. To an integer it truncates towards zero, and cuts the gradient.
 
+    The floats of 8 bits (`tf.dtypes.experimental`) are for storage: they cut the gradient too.
     A complex tensor loses its imaginary part in a real dtype. IndexedSlices are cast by their rows.
     """
     wanted = as_dtype(dtype)

@@ -184,7 +184,7 @@ def range(
     """Numbers from `start` (0 if only one bound is given) up to, not including, `limit`."""
     if limit is None:
         start, limit = 0, start
-    tensors = [to_tensor(v, "range") for v in (start, limit, delta)]
+    tensors = [_range_bound(v, dtype) for v in (start, limit, delta)]
     if any(type(x) is SizeTensor for x in tensors):
         return _open_range(tensors, dtype)
     bounds = [np.asarray(x._array) for x in tensors]
@@ -194,14 +194,26 @@ def range(
         wanted = max((b.dtype for b in bounds), key=_range_order)
     else:
         wanted = as_dtype(dtype).numpy_dtype
-    first, last, step = (b.item() for b in bounds)
+    first, last, step = (b.astype(wanted).item() for b in bounds)
     if step == 0:
         raise InvalidArgumentError("range: `delta` must not be 0.")
     if (last - first) * step < 0:
         raise InvalidArgumentError(
             f"range: `start`={first} does not reach `limit`={last} by steps of `delta`={step}."
         )
-    return Tensor(np.arange(first, last, step).astype(wanted))
+    if wanted.kind in "iu":
+        return Tensor(np.arange(first, last, step, dtype=wanted))
+    # Counted in the dtype itself: in float64, 1.1 - 0.1 of two float32 is more than 10 * 0.1.
+    first, last, step = (wanted.type(number) for number in (first, last, step))
+    count = int(np.ceil((last - first) / step))
+    return Tensor(first + step * np.arange(count, dtype=wanted))
+
+
+def _range_bound(value: Any, dtype: Any) -> Tensor:
+    """A bound as a tensor. A number of Python's takes the dtype, where one is given, exactly."""
+    if dtype is not None and isinstance(value, int | float):
+        return Tensor(to_array(value, dtype, "range"))
+    return to_tensor(value, "range")
 
 
 def _open_range(bounds: list[Tensor], dtype: Any) -> Tensor:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core.dtypes import DType, as_dtype
-from ...core.errors import DTypeError, NotFoundError, UnimplementedError
+from ...core.errors import NotFoundError, UnimplementedError
 from .folder_state import file_of, latest_checkpoint, of_tensorflow
 from .safetensors import SafetensorsFile, dtype_name
 
@@ -27,7 +27,7 @@ class CheckpointReader:
         return {name: list(entry.shape) for name, entry in sorted(self._file.entries.items())}
 
     def get_variable_to_dtype_map(self) -> dict[str, DType | np.dtype[Any]]:
-        return {name: _known(entry.dtype) for name, entry in sorted(self._file.entries.items())}
+        return {name: as_dtype(entry.dtype) for name, entry in sorted(self._file.entries.items())}
 
     def has_tensor(self, tensor_str: str) -> bool:
         return _own_name(tensor_str) in self._file.entries
@@ -49,14 +49,6 @@ class CheckpointReader:
             for n, shape in shapes.items()
         ]
         return "\n".join(lines).encode()
-
-
-def _known(dtype: np.dtype[Any]) -> DType | np.dtype[Any]:
-    """The DType; float8, which files have and gradtape has not, as NumPy's."""
-    try:
-        return as_dtype(dtype)
-    except DTypeError:
-        return dtype
 
 
 def _own_name(name: str) -> str:

@@ -1,7 +1,7 @@
 """TensorFlow's `tf.dtypes`."""
 
-from ._src.core import dtypes as _dtypes
-from ._src.names import namespace as _namespace
+from .._src.core import dtypes as _dtypes
+from .._src.names import namespace as _namespace
 
 bool = _dtypes.bool_
 

@@ -1,4 +1,4 @@
-from ._src.core.dtypes import (
+from .._src.core.dtypes import (
     DType as DType,
     as_dtype as as_dtype,
     bfloat16 as bfloat16,
@@ -19,8 +19,9 @@ from ._src.core.dtypes import (
     uint32 as uint32,
     uint64 as uint64,
 )
-from ._src.ops.array.cast import cast as cast
-from ._src.ops.array.conversion import saturate_cast as saturate_cast
-from ._src.ops.math.complex import complex as complex
+from .._src.ops.array.cast import cast as cast
+from .._src.ops.array.conversion import saturate_cast as saturate_cast
+from .._src.ops.math.complex import complex as complex
+from . import experimental as experimental
 
 bool: DType
