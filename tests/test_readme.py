@@ -4,6 +4,7 @@ import contextlib
 import io
 import linecache
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -74,4 +75,28 @@ def test_the_readme_counts_what_is_there():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     programs = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"common"}
     assert re.findall(r"(\d+) primitives", text) == [str(len(all_ops()))]
-    assert re.findall(r"(\d+) programs in \[examples\]", text) == [str(len(programs))]
+    with_keras = {path.stem for path in (ROOT / "examples/keras").glob("*.py")} - {"helpers"}
+    assert f"{len(programs)} programs, and {len(with_keras)} with Keras" in " ".join(text.split())
+
+
+@pytest.mark.gradtape_only
+def test_the_wheel_is_as_large_as_the_readme_says():
+    size = io.BytesIO()
+    with zipfile.ZipFile(size, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path in sorted((ROOT / "src/gradtape").rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                wheel.write(path, path.relative_to(ROOT))
+    (said,) = re.findall(r"One wheel of ([\d.]+) MB", (ROOT / "README.md").read_text())
+    assert size.tell() / 1e6 == pytest.approx(float(said), abs=0.1)
+
+
+def test_the_first_screen_of_the_readme():
+    """What it is, five lines of code, three reasons with a number each, the two commands."""
+    screen = (ROOT / "README.md").read_text().partition("\n## ")[0]
+    assert len(screen.splitlines()) <= 36
+    before, code, after = re.split(r"```python\n|(?<=\n)```\n", screen, maxsplit=2)
+    assert before.strip().count(".") == 3  # of tf.GradientTape, @tf.function, and the end
+    assert len([line for line in code.splitlines() if line]) == 5
+    reasons = re.findall(r"^- \*\*.*?(?=\n-|\n\n)", after, re.M | re.S)
+    assert [len(re.findall(r"[\d.]*\d", reason)) for reason in reasons] == [1, 1, 1]
+    assert re.findall(r"^\./scripts/\w+", after, re.M) == ["./scripts/demo", "./scripts/test"]
