@@ -329,6 +329,7 @@ from ._src.tape.scopes import (
 from ._src.tape.tensor_array import TensorArray as TensorArray
 from ._src.tape.type_specs import (
     IndexedSlicesSpec as IndexedSlicesSpec,
+    NoneTensorSpec as NoneTensorSpec,
     TensorArraySpec as TensorArraySpec,
     TensorSpec as TensorSpec,
     TypeSpec as TypeSpec,

@@ -430,3 +430,68 @@ def test_an_iterator_restored_at_its_end(tf, tmp_path):
     checkpoint.restore(path)
     with pytest.raises(StopIteration):
         next(iterator)
+
+
+# None
+
+
+def test_none_in_an_element_stands_for_itself(tf):
+    """As Keras gives inputs that a model can do without."""
+    of = tf.data.Dataset
+    assert [x[1] for x in of.from_tensors((1, None))] == [None]
+    rows = of.from_tensor_slices({"a": [1, 2, 3], "b": None})
+    batches = list(rows.batch(2))
+    assert [each["a"].numpy().tolist() for each in batches] == [[1, 2], [3]]
+    assert [each["b"] for each in batches] == [None, None]
+    assert rows.batch(2).element_spec["b"] == tf.NoneTensorSpec()
+    assert [x["a"] for x in rows.batch(2).unbatch().as_numpy_iterator()] == [1, 2, 3]
+
+    pairs = of.range(3).map(lambda i: (i, None))
+    assert pairs.element_spec[1] == tf.NoneTensorSpec()
+    seen = pairs.batch(2).map(lambda i, nothing: (i + 1, nothing is None))
+    assert [(x.tolist(), bool(y)) for x, y in seen.as_numpy_iterator()] == [
+        ([1, 2], True),
+        ([3], True),
+    ]
+    with pytest.raises((TypeError, ValueError)):
+        list(pairs.padded_batch(2))
+    with pytest.raises((ValueError, IndexError)):
+        of.from_tensor_slices((None, {"a": None}))
+
+
+def test_none_in_the_elements_that_a_function_takes(tf):
+    pairs = tf.data.Dataset.range(3).map(lambda i: (i, None))
+
+    @tf.function
+    def following(iterator):
+        i, nothing = next(iterator)
+        return i, nothing is None
+
+    @tf.function
+    def total(dataset):
+        result = tf.constant(0, tf.int64)
+        for i, nothing in dataset:
+            result += i if nothing is None else 100
+        return result
+
+    i, is_none = following(iter(pairs))
+    assert (int(i), bool(is_none)) == (0, True)
+    assert int(total(pairs)) == 3
+
+
+def test_an_empty_optional_in_an_element(tf):
+    """As Keras yields None from a generator."""
+    optional = tf.experimental.Optional.empty(None)
+    signature = (tf.TensorSpec([]), tf.OptionalSpec(None))
+    dataset = tf.data.Dataset.from_generator(
+        lambda: iter([(1.0, optional)]), output_signature=signature
+    )
+
+    @tf.function
+    def following(iterator):
+        x, nothing = next(iterator)
+        assert isinstance(nothing, tf.experimental.Optional)
+        return x
+
+    assert float(following(iter(dataset))) == 1.0
+    assert not next(iter(dataset))[1].has_value()

@@ -233,6 +233,19 @@ def _pack_leaf(leaf: Any, leaves: Iterator[Any]) -> Any:
     return spec_of_composite(leaf)._from_components(pack(components(leaf), leaves, True))
 
 
+def parts(structure: Any) -> list[Any]:
+    """The leaves of a structure, composites expanded, but for those that are None."""
+    return [leaf for leaf in flatten(structure, expand_composites=True) if leaf is not None]
+
+
+def pack_parts(structure: Any, parts: Sequence[Any]) -> Any:
+    """`parts` in the places of those of `structure`; where it has None, there is None."""
+    given = iter(parts)
+    return map_structure(
+        lambda leaf: None if leaf is None else next(given), structure, expand_composites=True
+    )
+
+
 def composites(structure: Any) -> list[Any]:
     """The TypeSpecs of the composites in a structure."""
     return [spec_of_composite(leaf) for leaf in flatten(structure) if is_composite(leaf)]

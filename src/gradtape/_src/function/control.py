@@ -122,7 +122,7 @@ class TracedBlock:
     def run(self, function: Callable[[], Any]) -> None:
         with self.graph.running():
             self.result = function()
-            self.outputs = [_together(leaf) for leaf in leaves_of(self.result)]
+            self.outputs = [_together(leaf) for leaf in nest.parts(self.result)]
             self.graph.settle(Mark(0, 0))
         self.end = self.graph.mark()
         for variable in self.graph.variables.values():
@@ -160,30 +160,18 @@ class TracedBlock:
         return {key: Source(Constant, tensors[key]) for key in keys}
 
 
-def leaves_of(structure: Any) -> list[Any]:
-    return [leaf for leaf in nest.flatten(structure, expand_composites=True) if leaf is not None]
-
-
 def _together(leaf: Any, *op: str) -> Tensor:
     """A leaf as one tensor, a TensorArray as that of all its elements."""
     return leaf._together() if isinstance(leaf, TensorArray) else as_tensor(leaf, None, *op)
-
-
-def repacked(structure: Any, leaves: Sequence[Any]) -> Any:
-    """`leaves` in the places of those of `structure`."""
-    given = iter(leaves)
-    return nest.map_structure(
-        lambda leaf: None if leaf is None else next(given), structure, expand_composites=True
-    )
 
 
 def tensors_as(structure: Any, tensors: Sequence[Tensor]) -> Any:
     """`tensors` in the places of the leaves of `structure`, as TensorArrays where they are."""
     leaves = [
         leaf._with(x) if isinstance(leaf, TensorArray) else x
-        for leaf, x in zip(leaves_of(structure), tensors, strict=True)
+        for leaf, x in zip(nest.parts(structure), tensors, strict=True)
     ]
-    return repacked(structure, leaves)
+    return nest.pack_parts(structure, leaves)
 
 
 # Choosing
@@ -268,7 +256,7 @@ def walk(
     finals, stacks = loop.walk(
         Course(loop.stacks[0]._array.shape[0], reverse=reverse, together=together)
     )
-    return finals, Stacked(repacked(result, stacks))
+    return finals, Stacked(nest.pack_parts(result, stacks))
 
 
 class _LoopVariables:
@@ -281,7 +269,7 @@ class _LoopVariables:
     def __init__(self, name: str, structure: Any, block: TracedBlock) -> None:
         self.name = name
         self.structure = structure
-        self._leaves = leaves_of(structure)
+        self._leaves = nest.parts(structure)
         self._starts = [self._start(leaf) for leaf in self._leaves]
         self._inputs = [None if x is None else block.input(x._array) for x in self._starts]
         self._block = block
@@ -307,7 +295,7 @@ class _LoopVariables:
             leaf._with(x, partial(self._begin, i)) if isinstance(leaf, TensorArray) else x
             for i, (leaf, x) in enumerate(zip(self._leaves, self._inputs, strict=True))
         ]
-        return repacked(self.structure, symbols)
+        return nest.pack_parts(self.structure, symbols)
 
     def check_composites(self, structure: Any) -> None:
         """Raise unless the composites after a round are what they were."""
@@ -321,7 +309,7 @@ class _LoopVariables:
 
     def after(self, structure: Any) -> list[Tensor]:
         """The tensors of the loop variables at the end of the round."""
-        leaves = leaves_of(structure)
+        leaves = nest.parts(structure)
         for i, leaf in enumerate(leaves):
             if isinstance(leaf, TensorArray) and leaf._whole is None and leaf._begin is not None:
                 raise InvalidArgumentError(

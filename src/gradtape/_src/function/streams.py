@@ -135,8 +135,8 @@ class Takes:
         likes = [part._array for part in parts]
         self.before.append(Take(source, inputs, _shapes(parts), likes, optional))
         if not optional:
-            return True, nest.pack_sequence_as(element, inputs, True)
-        return inputs[0], nest.pack_sequence_as(element, inputs[1:], True)
+            return True, nest.pack_parts(element, inputs)
+        return inputs[0], nest.pack_parts(element, inputs[1:])
 
     def _next_while_running(
         self, source: Source, stream: Stream, optional: bool
@@ -227,7 +227,7 @@ def _end() -> OutOfRangeError:
 
 def _parts(element: Any, name: str) -> list[Tensor]:
     """The tensors of an element, if a program can have them."""
-    parts = nest.flatten(element, expand_composites=True)
+    parts = nest.parts(element)
     if not all(type(part) is Tensor for part in parts):
         raise _unfit(name, "hold datasets, which XLA has not")
     if any(part._array.dtype == object for part in parts):

@@ -239,10 +239,45 @@ class TensorArraySpec(TypeSpec):
         )
 
 
+class NoneTensorSpec(TypeSpec):
+    """The description of None in the elements of a dataset, which stands for itself."""
+
+    @property
+    def value_type(self) -> type:
+        return type(None)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return ()
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        return spec_or_value is None or isinstance(spec_or_value, NoneTensorSpec)
+
+    def _to_components(self, value: None) -> tuple[Any, ...]:
+        return ()
+
+    def _from_components(self, components: Any) -> None:
+        return None
+
+    @property
+    def _component_specs(self) -> tuple[Any, ...]:
+        return ()
+
+    def _batch(self, batch_size: int | None) -> NoneTensorSpec:
+        return self
+
+    def _unbatch(self) -> NoneTensorSpec:
+        return self
+
+    def _stack(self, values: Any) -> None:
+        return None
+
+
 def type_spec_from_value(value: Any) -> TypeSpec:
     """The description of a tensor, of what can become one, of a composite, of a TensorArray."""
     from .tensor_array import TensorArray
 
+    if value is None:
+        return NoneTensorSpec()
     if isinstance(value, (Tensor, Variable)):
         return TensorSpec(value.shape, value.dtype)
     if isinstance(value, TensorArray):

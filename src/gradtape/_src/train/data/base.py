@@ -208,4 +208,6 @@ class BaseDatasetSpec(TypeSpec):
 
 
 def _numpy(part: Any) -> Any:
+    if part is None:
+        return None
     return part._numpy() if hasattr(part, "_numpy") else part.numpy()

@@ -12,7 +12,7 @@ import numpy as np
 from ...core import nest
 from ...core.recorder import heard_by
 from ...core.tensor import Tensor
-from ...tape.type_specs import TensorSpec, TypeSpec, zeros_of_spec
+from ...tape.type_specs import NoneTensorSpec, TensorSpec, TypeSpec, zeros_of_spec
 
 
 def spec_of(element: Any) -> Any:
@@ -23,7 +23,7 @@ def spec_of(element: Any) -> Any:
 def _spec_of_part(part: Any) -> TypeSpec:
     if isinstance(part, Tensor):
         return getattr(part, "_row_spec", None) or TensorSpec.from_tensor(part)
-    return part._type_spec  # type: ignore[no-any-return]
+    return NoneTensorSpec() if part is None else part._type_spec
 
 
 def common_spec(specs: Iterable[Any]) -> Any:

@@ -32,14 +32,22 @@ class DatasetBase:
 
 
 def as_element(value: Any, op: str, is_constant: bool = True) -> Any:
-    """`value` with tensors, composites and datasets as leaves: constants to every tape, or not."""
+    """`value` with tensors, composites and datasets as leaves: constants to every tape, or not.
+
+    In a structure None stands for itself.
+    """
     if type(value) is Tensor and value._key is None:
         return value
     if isinstance(value, tuple) and nest.is_nested(value):
-        entries = [as_element(child, op, is_constant) for child in value]
+        entries = [
+            child if child is None else as_element(child, op, is_constant) for child in value
+        ]
         return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
     if isinstance(value, Mapping):
-        return {key: as_element(child, op, is_constant) for key, child in value.items()}
+        return {
+            key: child if child is None else as_element(child, op, is_constant)
+            for key, child in value.items()
+        }
     if isinstance(value, DatasetBase):
         return value
     if not isinstance(value, CompositeTensor):
@@ -51,7 +59,7 @@ def as_element(value: Any, op: str, is_constant: bool = True) -> Any:
 
 def _constant(tensor: Any) -> Any:
     """A tensor that no tape knows."""
-    return tensor if tensor._key is None else Tensor(tensor._array)
+    return tensor if tensor is None or tensor._key is None else Tensor(tensor._array)
 
 
 def call(fn: Callable[..., Any], element: Any) -> Any:

@@ -79,7 +79,7 @@ def rows_of(element: Any, op: str) -> Rows:
     """The rows of an element's tensors, which must be equally many in all of them."""
     tensors = nest.flatten(element)
     if not tensors:
-        raise ShapeError(f"{op}: there is no tensor to take rows from. Received: {element!r:.100}.")
+        raise _nothing(element, op)
     shapes = [tuple(tensor.shape) for tensor in tensors]
     if not all(len(shape) for shape in shapes):
         raise ShapeError(
@@ -98,10 +98,14 @@ def rows_of(element: Any, op: str) -> Rows:
     return Rows(nest.map_structure(lambda tensor: np.asarray(tensor._array), element))
 
 
+def _nothing(element: Any, op: str) -> ShapeError:
+    return ShapeError(f"{op}: there is no tensor to take rows from. Received: {element!r:.100}.")
+
+
 def slices_of(element: Any, op: str) -> list[Any] | None:
-    """The rows of an element in which there are composites; None if there are none."""
-    parts = nest.flatten(element)
-    if not nest.composites(element):
+    """The rows of an element in which there are composites or None; None if there are neither."""
+    parts = [part for part in nest.flatten(element) if part is not None]
+    if not nest.composites(element) and len(parts) == len(nest.flatten(element)):
         return None
     columns = [
         _rows_of_composite(part)
@@ -109,10 +113,17 @@ def slices_of(element: Any, op: str) -> list[Any] | None:
         else [Tensor(row) for row in rows_of(part, op).arrays]
         for part in parts
     ]
+    if not columns:
+        raise _nothing(element, op)
     counts = [len(column) for column in columns]
     if len(set(counts)) > 1:
         raise ShapeError(f"{op}: all tensors must have the same number of rows, and have {counts}.")
-    return [nest.pack(element, iter(row)) for row in zip(*columns, strict=True)]
+    return [_packed_row(element, row) for row in zip(*columns, strict=True)]
+
+
+def _packed_row(element: Any, row: tuple[Any, ...]) -> Any:
+    parts = iter(row)
+    return nest.map_structure(lambda part: None if part is None else next(parts), element)
 
 
 def _rows_of_composite(value: Any) -> list[Any]:

@@ -59,7 +59,7 @@ def _as_promised(value: Any, spec: Any) -> Any:
             raise TypeError(
                 f"{_OP}: the generator yielded {value!r:.100}, where the signature promises {spec}."
             )
-        return as_row(as_element(value, _OP), spec)
+        return None if value is None else as_row(as_element(value, _OP), spec)
     if isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
         value = np.asarray(as_tensor(value)._array)
     array = to_array(value, spec.dtype, f"{_OP}: what the generator yields")

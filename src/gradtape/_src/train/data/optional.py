@@ -9,7 +9,7 @@ from ...core.convert import as_tensor
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor
 from ...ops.effects.run_time import at_run_time, waits_for_run_time
-from ...tape.type_specs import TensorSpec, zeros_of_spec
+from ...tape.type_specs import NoneTensorSpec, TensorSpec, zeros_of_spec
 from .element_spec import spec_of
 from .elements import as_element
 
@@ -106,7 +106,7 @@ class OptionalSpec(TypeSpec):
 
     @property
     def _component_specs(self) -> tuple[Any, Any]:
-        return TensorSpec([], "bool"), self._element_spec
+        return TensorSpec([], "bool"), self._element_spec if self._is_known else NoneTensorSpec()
 
 
 def get_next_as_optional(iterator: Any) -> Optional:
