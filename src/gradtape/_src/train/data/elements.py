@@ -39,15 +39,10 @@ def as_element(value: Any, op: str, is_constant: bool = True) -> Any:
     if type(value) is Tensor and value._key is None:
         return value
     if isinstance(value, tuple) and nest.is_nested(value):
-        entries = [
-            child if child is None else as_element(child, op, is_constant) for child in value
-        ]
+        entries = [_part(child, op, is_constant) for child in value]
         return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
     if isinstance(value, Mapping):
-        return {
-            key: child if child is None else as_element(child, op, is_constant)
-            for key, child in value.items()
-        }
+        return {key: _part(child, op, is_constant) for key, child in value.items()}
     if isinstance(value, DatasetBase):
         return value
     if not isinstance(value, CompositeTensor):
@@ -55,6 +50,10 @@ def as_element(value: Any, op: str, is_constant: bool = True) -> Any:
     if not is_constant:
         return value
     return nest.map_structure(_constant, value, expand_composites=True)
+
+
+def _part(value: Any, op: str, is_constant: bool) -> Any:
+    return None if value is None else as_element(value, op, is_constant)
 
 
 def _constant(tensor: Any) -> Any:
