@@ -43,12 +43,13 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 def remove_leftovers(path: str) -> None:
     """Delete what processes that were killed inside `replacing` left, for names that begin so."""
     folder, start = os.path.split(path)
-    for entry in os.scandir(folder or os.curdir):
-        match = _TEMPORARY.search(entry.name)
-        if entry.name.startswith(start) and match and match.end() == len(entry.name):
-            with suppress(OSError):
-                if time.time() - entry.stat().st_mtime > _ABANDONED_AFTER:
-                    os.remove(entry.path)
+    with os.scandir(folder or os.curdir) as entries:
+        for entry in entries:
+            match = _TEMPORARY.search(entry.name)
+            if entry.name.startswith(start) and match and match.end() == len(entry.name):
+                with suppress(OSError):
+                    if time.time() - entry.stat().st_mtime > _ABANDONED_AFTER:
+                        os.remove(entry.path)
 
 
 def _make_folder(folder: str) -> None:

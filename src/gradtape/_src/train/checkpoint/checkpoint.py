@@ -107,8 +107,8 @@ class Checkpoint(Trackable):
         """
         if save_path is None or self._save_counter is not None:
             return self.read(save_path, options)
-        self._save_counter = _new_counter()
         try:
+            self._save_counter = _new_counter()
             return self.read(save_path, options)
         except BaseException:
             self._save_counter = None
@@ -158,11 +158,12 @@ def write_numbered(checkpoint: Checkpoint, prefix: str, number: Any = None) -> s
     If it cannot be written, it does not count.
     """
     counter = checkpoint.save_counter
-    counter.assign_add(1)
+    before = int(counter)
     try:
-        return checkpoint.write(f"{prefix}-{int(counter if number is None else number)}")
+        counter.assign(before + 1)
+        return checkpoint.write(f"{prefix}-{before + 1 if number is None else int(number)}")
     except BaseException:
-        counter.assign_sub(1)
+        counter.assign(before)
         raise
 
 

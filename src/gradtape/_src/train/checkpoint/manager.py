@@ -150,10 +150,10 @@ class CheckpointManager:
         """Delete the oldest checkpoints beyond `max_to_keep`; whether there were any."""
         excess = 0 if self._max_to_keep is None else len(self._checkpoints) - self._max_to_keep
         for path, saved in list(self._checkpoints.items())[: max(excess, 0)]:
-            del self._checkpoints[path]
             if self._keep_every and saved - self._last_preserved >= self._keep_every:
                 self._last_preserved = saved
-                continue
-            with suppress(FileNotFoundError):
-                os.remove(file_of(path))
+            else:
+                with suppress(FileNotFoundError):
+                    os.remove(file_of(path))
+            del self._checkpoints[path]  # last: an interrupt must not leave a file that none knows
         return excess > 0

@@ -9,7 +9,7 @@ from weakref import finalize, ref
 from ...tape.scopes import get_logger
 from .reader import list_some
 from .safetensors import SafetensorsFile
-from .tracking import check_fit, store, tracked
+from .tracking import check_fit, store_all, tracked
 
 
 class Restoration:
@@ -29,8 +29,9 @@ class Restoration:
             entry = self.file.entries[path]
             check_fit(leaf, path, entry.shape, entry.dtype, f"Checkpoint.restore: {self.file.path}")
         arrays = [self.file.read(path) for path, _ in ready]
-        for (path, leaf), array in zip(ready, arrays, strict=True):
-            store(leaf, array)
+        leaves = [leaf for _, leaf in ready]
+        store_all(leaves, arrays)
+        for path, leaf in ready:
             self._restored[id(leaf)] = ref(leaf)
             self._left.discard(path)
         if not self._left:

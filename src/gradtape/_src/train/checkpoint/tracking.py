@@ -7,7 +7,7 @@ A class whose attributes do not read well as names, or hold too much, has a meth
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator as PythonIterator, Mapping
+from collections.abc import Iterator as PythonIterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from types import SimpleNamespace
@@ -20,6 +20,7 @@ from ...core.convert import as_tensor
 from ...core.errors import DTypeError, ShapeError
 from ...core.tensor import Tensor
 from ...core.trackable import has_tensors
+from ...tape.cell import all_or_nothing
 from ...tape.generator import Generator
 from ...tape.variable import Variable
 from ..data.iterator import Iterator
@@ -204,8 +205,33 @@ def check_fit(leaf: Any, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]
         )
 
 
-def store(leaf: Any, array: np.ndarray) -> None:
-    """Make `array`, which nobody else holds, the value."""
+def store_all(leaves: Sequence[Any], arrays: Sequence[np.ndarray]) -> None:
+    """Make arrays, which nobody else holds, the values.
+
+    If an interrupt comes, all variables and random generators have their former values, or all the
+    new ones. What else there is comes before them: a table, or an iterator, which may take long.
+    """
+    pairs = list(zip(leaves, arrays, strict=True))
+    with_cells = [(leaf, array) for leaf, array in pairs if _variable_of(leaf) is not None]
+    for leaf, array in pairs:
+        if _variable_of(leaf) is None:
+            _store(leaf, array)
+
+    def store() -> None:
+        for leaf, array in with_cells:
+            _store(leaf, array)
+
+    all_or_nothing([_variable_of(leaf)._cell for leaf, _ in with_cells], store)
+
+
+def _variable_of(leaf: Any) -> Any:
+    """The variable that a leaf is, or has its state in."""
+    if isinstance(leaf, Generator):
+        return leaf._variable
+    return leaf if isinstance(leaf, Variable) else None
+
+
+def _store(leaf: Any, array: np.ndarray) -> None:
     if isinstance(leaf, Variable):
         leaf.assign(Tensor(array))
     elif isinstance(leaf, _STATES):
