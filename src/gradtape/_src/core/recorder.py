@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from sys import getrefcount
 from typing import Any, NamedTuple
 
+from .interrupts import keep
 from .op import JointOp, Op
 
 
@@ -68,7 +68,7 @@ class Recorder:
     computes_at_once: bool = False
     """Whether it needs the derivative of an op at the op call itself, as forward mode does."""
 
-    _listeners: list[Recorder]
+    _listeners: list[Recorder] = []  # noqa: RUF012 (never changed: each start gives it another)
     """The recorders of the thread that it was started in, itself among them."""
 
     def __init__(self) -> None:
@@ -89,8 +89,9 @@ class Recorder:
         self._listeners.append(self)
 
     def stop(self) -> None:
-        """Listen no more; to be called in any thread."""
-        self._listeners.remove(self)
+        """Listen no more, if it does; to be called in any thread."""
+        if self in self._listeners:
+            self._listeners.remove(self)
 
 
 def _drop_orphans(listening: list[Recorder]) -> None:
@@ -159,13 +160,27 @@ if getattr(sys.flags, "thread_inherit_context", False):
     recorders = listeners = _in_thread
 
 
-@contextmanager
-def heard_by(only: list[Any]) -> Iterator[None]:
-    """A block that only the recorders in `only` listen to."""
-    active = listeners()
-    around = active[:]
-    active[:] = only
-    try:
-        yield
-    finally:
-        active[:] = around
+class heard_by:
+    """A block that only the recorders in `only` listen to.
+
+    (Not a generator: one that an interrupt leaves in the middle would put things back when it is
+    forgotten, in the midst of something else.)
+    """
+
+    def __init__(self, only: list[Any]) -> None:
+        self._only = only
+
+    def __enter__(self) -> Any:
+        active = listeners()
+        self._active, self._around = active, active[:]
+        active[:] = self._only
+
+    def __exit__(self, *error: Any) -> None:
+        self._active[:] = self._around
+
+
+def _put_back(around: list[Recorder]) -> None:
+    listeners()[:] = around
+
+
+keep(lambda: listeners()[:], _put_back)

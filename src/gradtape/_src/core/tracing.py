@@ -6,17 +6,18 @@ symbolic value that the variable has at this line, and an assignment changes tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Any
 
 from .errors import InvalidArgumentError
+from .interrupts import keep
 
 
 class _Tracing:
-    threads = 0  # how many traces run now, in all threads: 0 spares eager code to look further
+    def __init__(self) -> None:
+        self.threads: set[int] = set()  # that trace now: if there are none, who asks is done
 
 
 tracing = _Tracing()
@@ -31,25 +32,31 @@ current_graph: Callable[[], Any] = _graph.get
 """The graph that this thread traces into, or None."""
 
 
-@contextmanager
-def traced_into(graph: Any) -> Iterator[None]:
+class traced_into:
     """A block whose ops become part of `graph`; of None, to compute at once as eager code does."""
-    _count(1)
-    token = _graph.set(graph)
-    try:
-        yield
-    finally:
-        _graph.reset(token)
-        _count(-1)
+
+    def __init__(self, graph: Any) -> None:
+        self._graph = graph
+
+    def __enter__(self) -> None:
+        self._around = _graph.get()
+        _trace_into(self._graph)
+
+    def __exit__(self, *error: Any) -> None:
+        _trace_into(self._around)
 
 
-def _count(change: int) -> None:
+def _trace_into(graph: Any) -> None:
+    _graph.set(graph)
     with _lock:
-        before = tracing.threads
-        tracing.threads += change
-        if not before or not tracing.threads:
-            for switch in switches:
-                switch(not before)
+        threads = tracing.threads
+        # What is so, not what changed: so an interrupt in between has no lasting effect.
+        (threads.discard if graph is None else threads.add)(get_ident())
+        for switch in switches:
+            switch(bool(threads))
+
+
+keep(_graph.get, _trace_into)
 
 
 def note_uses(inputs: Any) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..core import nest
 from ..core.errors import DynamicSizeError, SymbolicTensorError
+from ..core.interrupts import put_back_after_error
 from ..core.sizes import SizesNeeded, SizeTensor
 from ..core.spec import Spec
 from ..core.tensor import Tensor, is_symbolic
@@ -425,7 +426,7 @@ class Function(Generic[P, R]):
     def _trace_and_create(self, instance: Any, args: Any, leaves: list[Any]) -> Any:
         graph = self._new_graph(creates=not self._created)
         try:
-            concrete = self._trace_into(graph, instance, args, leaves)
+            concrete = put_back_after_error(self._trace_into, graph, instance, args, leaves)
         except DynamicSizeError:
             if not graph.created:
                 raise
@@ -433,7 +434,7 @@ class Function(Generic[P, R]):
             # As in TensorFlow: what the first call creates, no later one may create again.
             self._created = True
             graph = self._new_graph(creates=False)
-            concrete = self._trace_into(graph, instance, args, leaves)
+            concrete = put_back_after_error(self._trace_into, graph, instance, args, leaves)
         return concrete
 
     def _new_graph(self, creates: bool) -> Any:
@@ -450,7 +451,6 @@ class Function(Generic[P, R]):
         from .cut import Mark
         from .explain import values_explained
 
-        around = current_graph()
         specs, places = specs_of(leaves)
         with graph.running():
             symbols = [
@@ -468,9 +468,11 @@ class Function(Generic[P, R]):
                     result = flattened(returned, graph)
                     graph.settle(Mark(0, 0))
             finally:
-                graph.takes.end_tracing()
-                if around is not None:
-                    around.root.created.extend(graph.created)
+                try:
+                    graph.let_go()
+                except BaseException:  # an interrupt: the rest of it
+                    graph.let_go()
+                    raise
         concrete = (
             OpenFunction(graph, [*leaves, sizes], [*symbols, sizes], result, places)
             if places

@@ -28,7 +28,7 @@ from .graph import Graph
 from .node import Block, Constant, Operand, Source
 from .program import Program, is_static, jitted, raise_if
 from .signature import Open, Traced, describe, fits
-from .trace import Executable, Tracer, Var, var_of
+from .trace import Executable, Tracer, Var, leave_jax, var_of
 
 if TYPE_CHECKING:
     from .export import ExportedFunction
@@ -156,6 +156,9 @@ class ConcreteFunction:
             outputs = self._compiled(arrays + spares)
         except UnexpectedTracerError:
             raise leaked_among(arrays) from None
+        except BaseException as error:
+            leave_jax(error)
+            raise
         if checked.speaks:
             raise_if(self.graph.first_message(outputs))
         if checked.flags and np.asarray(outputs.pop()):  # bool() of JAX's own array takes 3 µs more

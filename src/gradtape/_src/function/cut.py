@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from ..core.interrupts import keep_variable
 from .explain import leaked
 from .trace import Equation, Read, Trace, Var, is_tracer, larger, var_of
 
@@ -20,6 +21,7 @@ class Mark(NamedTuple):
 
 
 _speaking: ContextVar[bool] = ContextVar("checks speak", default=False)
+keep_variable(_speaking)
 
 checks_speak = _speaking.get
 """Whether a check that fails calls Python, to say why; else it only gives a number."""

@@ -149,6 +149,12 @@ class Graph(Observer):
                 self._around, self._within = before
                 forms.reset(token)
 
+    def let_go(self) -> None:
+        """The Python function has run: put back what it looked at, tell what it created."""
+        self.takes.end_tracing()
+        if self._within is not None:
+            self._within.root.created.extend(self.created)
+
     @contextmanager
     def outside(self) -> Iterator[None]:
         """A block inside `running` that computes at once, as outside of the graph."""

@@ -18,6 +18,7 @@ from jax.export import Exported, export
 from ..core.backward import backward
 from ..core.cotangent import IndexedSlices, dense
 from ..core.errors import InvalidArgumentError
+from ..core.interrupts import put_back_after_error
 from ..core.recorder import named
 from ..core.sizes import SizesNeeded
 from ..core.spec import Spec
@@ -26,7 +27,7 @@ from .capacity import Capacity, Growing, growing, is_capacity
 from .cut import Cut, Mark, checks_speak, with_checks
 from .explain import leaked_among
 from .graph import Check, Graph
-from .trace import numbers, var_of
+from .trace import leave_jax, numbers, var_of
 
 
 class Pullback(NamedTuple):
@@ -118,22 +119,25 @@ class Program:
             with self.graph.lock:
                 if key not in self._pullbacks:  # another thread may have come first
                     with sizes_left_open(self.graph):
-                        self._pullbacks[key] = self._pull(*key)
+                        self._pullbacks[key] = put_back_after_error(self._pull, *key)
         return self._pullbacks[key]
 
     def _pull(self, seeds: tuple[int, ...], wanted: tuple[int, ...], densely: bool) -> Pullback:
         graph = self.graph
-        known = set(graph.checked)
-        with graph.running():
-            inputs = [graph.tensor(graph.tensors[seed]._array) for seed in seeds]
-            start = graph.mark()
-            pairs = zip(seeds, inputs, strict=True)
-            results = backward(reversed(self.records), pairs, wanted)
-            if densely:
-                results = [None if g is None else dense(g) for g in results]
-            graph.settle(start)
-            end = graph.mark()
-        graph.checked = known  # the other stretches do not run with this one
+        state = graph.checked.copy(), graph._give_key
+        try:
+            with graph.running():
+                inputs = [graph.tensor(graph.tensors[seed]._array) for seed in seeds]
+                start = graph.mark()
+                pairs = zip(seeds, inputs, strict=True)
+                results = backward(reversed(self.records), pairs, wanted)
+                if densely:
+                    results = [None if g is None else dense(g) for g in results]
+                graph.settle(start)
+                end = graph.mark()
+        finally:
+            # The other stretches do not run with this one.
+            graph.checked, graph._give_key = state
         outputs = [x._array for g in results for x in tensors_of(g)]
         cotangents = {x._key: x._array for x in inputs if x._key is not None}
         known_vars = set(map(var_of, cotangents.values()))
@@ -179,6 +183,9 @@ class Program:
                 outputs = compiled(*values)
             except UnexpectedTracerError:
                 raise leaked_among(values) from None
+            except BaseException as error:
+                leave_jax(error)
+                raise
             if checked.speaks:
                 raise_if(self.graph.first_message(outputs))
             arrays = [np.asarray(y) for y in outputs]

@@ -58,13 +58,17 @@ class Reruns:
         with self._lock, ExitStack() as stack:
             for inside in self._inside:
                 stack.enter_context(inside._in_use())
-            self._active = True
+            self._begin(active=True)
             try:
                 yield
             finally:
-                self._active = self._paused = False
-                self._actions = self._done = self._asked = 0
-                self._answers.clear()
+                self._begin(active=False)
+
+    def _begin(self, active: bool) -> None:
+        """Know of no run so far. (Also before one: an interrupt may have ended the one before.)"""
+        self._active, self._paused = active, False
+        self._actions = self._done = self._asked = 0
+        self._answers.clear()
 
     def repeat(self) -> None:
         """The program is going to run again."""

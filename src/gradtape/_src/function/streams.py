@@ -73,9 +73,7 @@ class Takes:
 
     def end_tracing(self) -> None:
         """Put back what was looked at: the call itself takes it."""
-        for stream, element in reversed(self._seen):
-            stream.put_back(element)
-        self._seen.clear()
+        _put_back(self._seen)
         for source, stream in self._now.items():
             if isinstance(source, Stream):
                 source.leave(stream)
@@ -122,12 +120,10 @@ class Takes:
             self._now[source] = stream.opened()
         actual = self._now[source]
         with graph.outside(), heard_by([]):
-            try:
-                element = next(actual)
-                self._seen.append((actual, element))
-            except StopIteration:
+            element = _next(actual, self._seen)
+            if element is None:
                 if not optional:
-                    raise _end() from None
+                    raise _end()
                 element = zeros_of_spec(stream.element_spec, 1)
         parts = _parts(element, self.name)
         found = [Tensor(np.True_), *parts] if optional else parts
@@ -168,8 +164,7 @@ class Takes:
                 return run(elements)
             except BaseException as error:
                 if not begun or isinstance(error, SizesNeeded):  # then nothing has run
-                    for stream, element in reversed(taken):
-                        stream.put_back(element)
+                    _put_back(taken)
                 raise
             finally:
                 self._now.clear()
@@ -179,17 +174,15 @@ class Takes:
         shapes = []
         for take in self.before:
             stream = self._now[take.source]
-            try:
-                element = next(stream)
-                taken.append((stream, element))
+            element = _next(stream, taken)
+            if element is not None:
                 parts = _parts(element, self.name)
                 shapes.append(_shapes(parts))
-            except StopIteration:
+            else:
                 if not take.optional:
-                    raise _end() from None
+                    raise _end()
                 parts = list(map(Tensor, take.likes))
                 shapes.append(take.shapes)
-                element = None
             if take.optional:
                 tensors.append(Tensor(np.bool_(element is not None)))
             tensors += parts
@@ -217,6 +210,24 @@ class Takes:
                     f"{part.shape}, and its element_spec says {like.shape}."
                 )
         return [np.True_, *[np.asarray(part._array) for part in parts]]
+
+
+def _next(stream: Stream, taken: list[tuple[Stream, Any]]) -> Any:
+    """The next element of a stream, which is noted in `taken`; None at the end.
+
+    C does both: no interrupt comes in between, which would lose the element.
+    """
+    before = len(taken)
+    taken.extend(zip((stream,), stream, strict=False))  # type: ignore[call-overload]
+    return taken[-1][1] if len(taken) > before else None
+
+
+def _put_back(taken: list[tuple[Stream, Any]]) -> None:
+    """Let the streams give again what was taken, and forget it; to be called again if need be."""
+    while taken:
+        stream, element = taken[-1]
+        stream.put_back(element)
+        del taken[-1]  # (an interrupt comes before both of these lines, or after them)
 
 
 def _end() -> OutOfRangeError:

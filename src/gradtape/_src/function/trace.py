@@ -4,7 +4,8 @@ A new version of JAX is met here. What is used of it beyond its documented API:
 `DynamicJaxprTrace` (`new_arg`, `make_eqn`, `var_to_tracer`; of its `frame` `tracing_eqns`,
 `add_eqn`, `newvar`, `constvar_to_val`), the fields `_trace`, `val` and `_line_info` of its tracers,
 those of its equations, `_evaluate` and `_get_vars` of sizes that are symbols, of a compiled program
-what runs it (`Executable`), and the function by which all programs are compiled. (Outside of the
+what runs it (`Executable`), the function by which all programs are compiled, and the state of a
+thread (`trace_ctx`, `enable_x64`). (Outside of the
 package only `engines/xla/products.py` looks behind a tracer, to see how it was computed.)
 
 A trace is a list of equations. Each has results, and says which arrays it needs for those that are
@@ -27,6 +28,7 @@ import jax
 import numpy as np
 from jax._src import compiler, source_info_util
 from jax._src.array import ArrayImpl
+from jax._src.core import trace_ctx
 from jax._src.interpreters.partial_eval import DynamicJaxprTrace
 from jax.core import ShapedArray
 from jax.errors import UnexpectedTracerError
@@ -35,9 +37,11 @@ from jax.extend.core import Literal, Primitive, set_current_trace
 from jaxlib.xla_client import batched_device_put
 
 from ..core.errors import TextError
+from ..core.interrupts import close_blocks, keep, keep_variable
 from ..core.sizes import is_open
 from ..core.tensor import zeros_of
 from ..core.tracebacks import PACKAGE
+from ..core.tracing import current_graph
 from .lines import Line
 
 Tracer = jax.core.Tracer
@@ -169,6 +173,34 @@ def _scope_with(constraints: tuple[str, ...]) -> SymbolicScope:
     return SymbolicScope(constraints)
 
 
+# Interrupts
+
+
+def _state() -> Any:
+    return trace_ctx.trace, trace_ctx.axis_env, jax.enable_x64.get_local()
+
+
+def _put_back(state: Any) -> None:
+    trace, axes, x64 = state
+    trace_ctx.set_trace(trace)  # type: ignore[no-untyped-call]
+    trace_ctx.set_axis_env(axes)  # type: ignore[no-untyped-call]
+    jax.enable_x64.set_local(x64)
+
+
+keep(_state, _put_back)
+
+
+def leave_jax(error: BaseException) -> None:
+    """After an exception out of a call of JAX: let it trace nothing, unless this thread does.
+
+    An interrupt may have come when JAX, which traces what it runs for the first time, was about to
+    put back what it traced before. (This costs a call nothing; `put_back_after_error` does.)
+    """
+    close_blocks(error.__traceback__)
+    if current_graph() is None:
+        trace_ctx.reset()  # type: ignore[no-untyped-call]
+
+
 class Equation:
     """An op of JAX in a trace."""
 
@@ -237,6 +269,7 @@ def zeros_like(array: Any) -> Any:
 
 _NO_SIZES: Mapping[str, int] = MappingProxyType({})
 _sizes: ContextVar[Mapping[str, int]] = ContextVar("sizes", default=_NO_SIZES)
+keep_variable(_sizes)
 
 
 @contextmanager

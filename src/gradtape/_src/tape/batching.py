@@ -30,6 +30,7 @@ from ..core.errors import (
     UnimplementedError,
     ValuesNeeded,
 )
+from ..core.interrupts import keep_variable
 from ..core.op import JointOp, Op, as_tuple
 from ..core.recorder import heard_by, recorders
 from ..core.spec import Spec, spec_of
@@ -58,6 +59,7 @@ def vectorized_map(
     """
     tensors = [as_tensor(x, op="vectorized_map") for x in nest.flatten(elems)]
     size = _common_size(tensors)
+    around = batches.get()
     try:
         with Batch(size, draws=True) as batch:
             pieces = [x[0] if len(x) == 1 != size else batch.of(x) for x in tensors]
@@ -71,6 +73,9 @@ def vectorized_map(
             raise
         if warn:
             get_logger().warning("vectorized_map runs %r in a loop. %s", fn, needed)
+    except BaseException:
+        batches.set(around)  # an interrupt may have come when the block was left
+        raise
     each = [
         fn(nest.pack_sequence_as(elems, [x[i if len(x) > 1 else 0] for x in tensors]))
         for i in range(size)
@@ -101,6 +106,8 @@ def _common_size(tensors: list[Tensor]) -> int:
 
 
 _depth: ContextVar[int] = ContextVar("depth of batches", default=0)
+keep_variable(_depth)
+keep_variable(batches)
 
 
 class Batch:

@@ -27,6 +27,7 @@ from ..core.errors import (
     OutOfRangeError,
     ShapeError,
 )
+from ..core.interrupts import keep_variable
 from ..core.shape import TensorShape
 from ..core.tensor import Tensor
 from ..core.tracing import current_graph
@@ -101,6 +102,7 @@ class Stacked:
 
 EAGER = EagerForms()
 forms: ContextVar[EagerForms] = ContextVar("control flow", default=EAGER)
+keep_variable(forms)
 """The forms in which control flow runs."""
 
 

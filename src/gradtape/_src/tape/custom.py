@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import update_wrapper, wraps
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
@@ -144,9 +143,9 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
             # New tensors: an argument that is passed twice gets the gradient of each place.
             copies = [identity(a) if _is_smooth(a) else a for a in flat_args]
             smooth = [c for c, a in zip(copies, flat_args, strict=True) if _is_smooth(a)]
-            with GradientTape() as tape, draws.again():
+            with GradientTape() as tape:
                 tape.watch(smooth)
-                again = f(*nest.pack_sequence_as(args, copies), **kwargs)
+                again = draws.again(lambda: f(*nest.pack_sequence_as(args, copies), **kwargs))
             targets = [as_tensor(y) for y in nest.flatten(again)]
             sources = smooth + variables
             # Zeros by what it did not use: the call is one op, as in TensorFlow.
@@ -172,14 +171,6 @@ def _input(x: Any) -> Tensor:
     return as_tensor(x) if isinstance(x, (Tensor, Variable)) else Tensor(np.float32(0))
 
 
-@contextmanager
-def _reading(seen_by: list[Any]) -> Iterator[dict[int, Variable]]:
-    """A block that only `seen_by` see; gives the trainable variables that it reads, by key."""
-    watcher = _VariableWatcher()
-    with heard_by([*seen_by, watcher]):
-        yield watcher.variables
-
-
 class _VariableWatcher(Observer):
     """Tracks nothing, but notes which trainable variables are read."""
 
@@ -187,6 +178,18 @@ class _VariableWatcher(Observer):
 
     def watch_variable(self, variable: Variable) -> None:
         self.variables[variable._key] = variable
+
+
+class _reading(heard_by):
+    """A block that only `seen_by` see; gives the trainable variables that it reads, by key."""
+
+    def __init__(self, seen_by: list[Any]) -> None:
+        self._watcher = _VariableWatcher()
+        super().__init__([*seen_by, self._watcher])
+
+    def __enter__(self) -> dict[int, Variable]:
+        super().__enter__()
+        return self._watcher.variables
 
 
 def _gradients(gradients: Any, inputs: list[Any], kind: str, f: Callable[..., Any]) -> list[Any]:

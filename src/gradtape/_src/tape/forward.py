@@ -83,13 +83,22 @@ class ForwardAccumulator(Observer):
             raise ValueError(
                 "This accumulator is active already: a block of it cannot hold another."
             )
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # an interrupt, when it had begun
+            self.stop()
+            raise
         self._active = True
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self.stop()
-        self._active = False
+        try:
+            self.stop()
+        except BaseException:  # an interrupt, before it was done
+            self.stop()
+            raise
+        finally:
+            self._active = False
 
     @overload
     def jvp(self, primals: Tensor | Variable, unconnected_gradients: Any = ...) -> Tensor | Any: ...
@@ -168,10 +177,12 @@ class BatchForwardAccumulator:
     def __exit__(self, *error: Any) -> None:
         assert self._inner is not None
         found = self._inner._tangents
-        self._joined |= {key: self._batch.joined(t) for key, t in found.items()}
-        self._inner.__exit__(None, None, None)
-        self._batch.__exit__(None, None, None)
-        self._inner = None
+        try:
+            self._joined |= {key: self._batch.joined(t) for key, t in found.items()}
+        finally:
+            self._inner.__exit__(None, None, None)
+            self._batch.__exit__(None, None, None)
+            self._inner = None
 
     @overload
     def jvp(self, primals: Tensor | Variable, unconnected_gradients: Any = ...) -> Tensor | Any: ...

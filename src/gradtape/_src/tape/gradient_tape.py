@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from ..core import dtypes, nest
@@ -90,12 +90,20 @@ class GradientTape(Tape):
         if self._used:
             self._forget()
         self._entered = True
-        self._resume()
+        try:
+            self._resume()
+        except BaseException:  # an interrupt, when it had begun
+            self._pause()
+            raise
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if self._recording:
-            self._pause()
+            try:
+                self._pause()
+            except BaseException:  # an interrupt, before it was done
+                self._pause()
+                raise
 
     def _resume(self) -> None:
         if self._ledger is None:
@@ -143,17 +151,9 @@ class GradientTape(Tape):
         """The variables that this tape watches, in the order in which they were created."""
         return tuple(self.variables[key] for key in sorted(self.variables))
 
-    @contextmanager
-    def stop_recording(self) -> Iterator[None]:
+    def stop_recording(self) -> AbstractContextManager[None]:
         """A block inside the tape's own in which nothing is recorded."""
-        self._require_entered("stop_recording()")
-        if not self._recording:
-            raise ValueError("stop_recording() belongs inside the `with` block of the tape.")
-        self._pause()
-        try:
-            yield
-        finally:
-            self._resume()
+        return _Stopped(self)
 
     def reset(self) -> None:
         """Forget what was recorded and watched so far, and go on recording."""
@@ -430,3 +430,19 @@ class GradientTape(Tape):
         state = "recording" if self._recording else "used" if self._used else "not recording"
         kind = "persistent, " if self.persistent else ""
         return f"<GradientTape: {kind}{state}, {len(self.records or self._ledger or ())} records>"
+
+
+class _Stopped:
+    """A block in which a tape does not record."""
+
+    def __init__(self, tape: GradientTape) -> None:
+        self._tape = tape
+
+    def __enter__(self) -> None:
+        self._tape._require_entered("stop_recording()")
+        if not self._tape._recording:
+            raise ValueError("stop_recording() belongs inside the `with` block of the tape.")
+        self._tape._pause()
+
+    def __exit__(self, *error: Any) -> None:
+        self._tape._resume()

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ..core.convert import promotion
+from ..core.interrupts import keep_variable
 from ..core.tracing import current_graph
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _scopes: ContextVar[tuple[tuple[name_scope, str], ...]] = ContextVar("name scopes", default=())
 """Of this thread, from the outermost in: who was entered, and what names begin with inside."""
+keep_variable(_scopes)
 
 
 class name_scope:

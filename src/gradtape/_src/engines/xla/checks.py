@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import InvalidArgumentError
+from ...core.interrupts import keep_variable
 from ...core.spec import spec_of
 from ...core.tensor import Tensor, is_symbolic
 from ...core.tracing import current_graph
 
 _running: ContextVar[Any] = ContextVar("running", default=None)
 """The op whose kernel runs, its arrays and its parameters."""
+keep_variable(_running)
 
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 

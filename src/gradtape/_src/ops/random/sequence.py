@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -29,6 +29,8 @@ from ..array.shape import _broadcast_to
 from ..array.undifferentiated import undifferentiated
 from ..declare.static import static_int, static_ints, to_tensor
 from . import draws as draws
+
+R = TypeVar("R")
 
 _WITHOUT_SEED = 87654321  # the global seed for ops with a seed of their own, where none was set
 
@@ -119,8 +121,7 @@ class Repeatable:
     >>> draws = Repeatable()
     >>> with draws.first():
     ...     x = normal([2])
-    >>> with draws.again():
-    ...     print(bool(normal([2])[0] == x[0]))
+    >>> bool(draws.again(lambda: normal([2]))[0] == x[0])
     True
     """
 
@@ -138,19 +139,20 @@ class Repeatable:
             with graph.noting_keys(self._keys):
                 yield
 
-    @contextmanager
-    def again(self) -> Iterator[None]:
-        """A block that draws the same numbers; draws after it go on as if it had not been."""
+    def again(self, function: Callable[[], R]) -> R:
+        """`function()`, which draws the same numbers; draws after it go on as if it had not been.
+
+        (Not a block: an interrupt when it is left would have later draws repeat those numbers.)
+        """
         graph = current_graph()
         if graph is not None:
             with graph.repeating_keys(self._keys):
-                yield
-            return
+                return function()
         generator = _generator(None).bit_generator
         before = generator.state
-        generator.state = self._state
         try:
-            yield
+            generator.state = self._state
+            return function()
         finally:
             generator.state = before
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator as PythonIterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -116,8 +116,7 @@ class BaseDataset(DatasetBase):
 
     def as_numpy_iterator(self) -> PythonIterator[Any]:
         """The elements as NumPy arrays and scalars."""
-        elements = self._iterator()
-        return (nest.map_structure(_numpy, element) for element in elements)
+        return map(partial(nest.map_structure, _numpy), self._iterator())
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The element of a dataset that has just one."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator as PythonIterator
-from itertools import islice
+from itertools import islice, repeat, starmap
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ class Iterator(Trackable, Stream):
 
     Inside `@function`, each call takes the next element, and so does each round of a loop. In a
     tf.train.Checkpoint its place is saved. When that is restored, the pass is gone through again up
-    to there, in the same random order.
+    to there, in the same random order. So it is after an interrupt (a KeyboardInterrupt, say) while
+    an element is made: the next one is the one that was to come.
     """
 
     def __init__(
@@ -32,17 +34,28 @@ class Iterator(Trackable, Stream):
     ) -> None:
         self._make_elements = make_elements
         self._element_spec = element_spec
-        self._begin(Pass())
-
-    def _begin(self, through: Pass) -> None:
-        self._pass = through
-        self._position = 0
         self._back: list[Any] = []  # what was put back, the last first
-        token = current_pass.set(through)
+        self._begin(Pass(), 0)
+
+    def _begin(self, through: Pass, position: int) -> None:
+        """Begin a pass, and go to this place in it; if an interrupt comes, nothing has changed."""
+        around = current_pass.get()
         try:
-            self._elements = self._make_elements()
+            current_pass.set(through)
+            elements = self._make_elements()
+            if position:
+                with heard_by([]):
+                    deque(islice(elements, position), maxlen=0)
         finally:
-            current_pass.reset(token)
+            current_pass.set(around)
+        back: list[Any] = []
+        self._pass, self._position, self._back, self._elements = through, position, back, elements
+
+    def _go_on(self) -> Any:
+        """The next element of the same pass, made anew."""
+        self._begin(Pass(self._pass.given), self._position)
+        current_pass.set(self._pass)
+        return next(self._elements)
 
     def __iter__(self) -> Iterator:
         return self
@@ -51,30 +64,47 @@ class Iterator(Trackable, Stream):
         try:
             if tracing.threads and current_graph() is not None:
                 return self._next_in_trace()
-            element = self._back.pop() if self._back else self._take()
+            if self._back:
+                element = self._back[-1]
+                del self._back[-1]  # (`pop` is a call, after which an interrupt may come)
+            else:
+                element = self._take()
         except StopIteration:
             raise
         except Exception as error:
             shorten(error)
             raise
+        except BaseException:
+            # The generators that it came through are at their end, in the midst of the pass.
+            self._elements = starmap(self._go_on, repeat(()))
+            current_pass.set(None)  # (if it came between the first line of `_take` and its `try`)
+            raise
         self._position += 1
         return element
 
     def _take(self) -> Any:
+        tapes = recorders()
+        if tapes:
+            return self._take_unheard(tapes)
         token = current_pass.set(self._pass)
         try:
-            if recorders():
-                with heard_by([]):
-                    return next(self._elements)
             return next(self._elements)
         finally:
             current_pass.reset(token)
+
+    def _take_unheard(self, tapes: list[Any]) -> Any:
+        around = tapes[:]
+        try:
+            del tapes[:]
+            return self._take()
+        finally:
+            tapes[:] = around
 
     def _next_in_trace(self) -> Any:
         return next_in_trace(self)[1]
 
     def put_back(self, element: Any) -> None:
-        self._back.append(element)
+        self._back += (element,)  # (no call: an interrupt comes before all of this, or after it)
         self._position -= 1
 
     def get_next(self, name: str | None = None) -> Any:
@@ -107,9 +137,7 @@ class Iterator(Trackable, Stream):
     def reset(self, state: Any) -> None:
         """Go to the place of `state` in a pass of its own, through the elements before it."""
         position, *given = np.asarray(state).tolist()
-        self._begin(Pass(given))
-        for _ in islice(self, position):
-            pass
+        self._begin(Pass(given), position)
 
 
 class TracedIterator(Iterator):

@@ -45,8 +45,8 @@ def prefetch(make: Callable[[], Iterator[Any]], ahead: int) -> Iterator[Any]:
     once this iterator is closed or forgotten.
     """
     producer = _Producer(make, ahead)
-    producer.start()
     try:
+        producer.start()
         while True:
             element, error = producer.results.get()
             if isinstance(error, StopIteration):
@@ -56,7 +56,8 @@ def prefetch(make: Callable[[], Iterator[Any]], ahead: int) -> Iterator[Any]:
             producer.permits.put(None)
             yield element
     finally:
-        producer.dismiss()
+        producer.wanted = False  # (here, not in a method: an interrupt could come at its beginning)
+        producer.permits.put(None)
 
 
 class _Producer(Thread):
@@ -70,15 +71,11 @@ class _Producer(Thread):
         super().__init__(name="gradtape-prefetch", daemon=True)
         self._make = make
         self._pass = current_pass.get()
-        self._wanted = True
+        self.wanted = True
         self.results: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
         self.permits: SimpleQueue[None] = SimpleQueue()
         for _ in range(ahead):
             self.permits.put(None)
-
-    def dismiss(self) -> None:
-        self._wanted = False
-        self.permits.put(None)
 
     def run(self) -> None:
         try:
@@ -86,7 +83,7 @@ class _Producer(Thread):
             elements = self._make()
             while True:
                 self.permits.get()
-                if not self._wanted:
+                if not self.wanted:
                     return
                 self.results.put((next(elements), None))
         except BaseException as error:

@@ -1,0 +1,56 @@
+"""What blocks change in a thread, put back when an interrupt comes at the wrong moment.
+
+Python runs the handler of a signal when a function is entered, after a call of a function of C, and
+when a loop begins another round. If the handler raises, at the first instruction of an `__exit__`
+say, a `with` does not put back what it has changed. A `try` in a function does: so whatever runs
+with many blocks around it (a trace, a derivative of one) is called by `put_back_after_error`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from traceback import walk_tb
+from types import TracebackType
+from typing import Any, TypeVar
+
+R = TypeVar("R")
+
+_kept: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = []
+
+
+def keep(read: Callable[[], Any], put_back: Callable[[Any], Any]) -> None:
+    """Have what `read()` gives put back by `put_back(value)`."""
+    _kept.append((read, put_back))
+
+
+def keep_variable(variable: ContextVar[Any]) -> None:
+    """The same of a variable of this thread that blocks set."""
+    keep(variable.get, variable.set)
+
+
+def put_back_after_error(function: Callable[..., R], *args: Any) -> R:
+    """`function(*args)`; if an exception ends it, the state of this thread is that of before."""
+    before = [(put_back, read()) for read, put_back in _kept]
+    try:
+        return function(*args)
+    except BaseException as error:
+        close_blocks(error.__traceback__)
+        for put_back, value in before:
+            put_back(value)
+        raise
+
+
+_block = type(contextmanager(lambda: iter(()))())
+_ENTRANCES = {_block.__enter__.__code__, _block.__exit__.__code__}
+
+
+def close_blocks(traceback: TracebackType | None) -> None:
+    """End the blocks, made by @contextmanager, that were being entered or left.
+
+    Their generators would end when the exception is forgotten, and put things back then.
+    """
+    frames = [frame for frame, _ in walk_tb(traceback) if frame.f_code in _ENTRANCES]
+    for frame in reversed(frames):
+        frame.f_locals["self"].gen.close()
