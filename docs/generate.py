@@ -108,7 +108,7 @@ CONVENTIONS = [
     "as a gradient becomes a tensor; keyword arguments are allowed in `@function` (R12); forward "
     "mode uses the transpose of the gradient function (T17).",
     "`ForwardAccumulator` refuses a tangent of another shape than its primal (T9).",
-    "There is no `tf.test` (Y9): see `tf.testing`.",
+    "`tf.test` only says how it was built; for tests of gradients (Y9) there is `tf.testing`.",
     "Sparse tensors: `concat`, `split`, `maximum`, `minimum`, `reduce_max`, `bincount` by weights, "
     "sparse results of `reduce_sum` and products of two sparse matrices have gradients, and all "
     "that have a first one have a second (TensorFlow: none, or an error). The sum of tensors out "

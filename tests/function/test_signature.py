@@ -701,3 +701,16 @@ def test_a_storm_of_shapes_names_the_argument(tf, caplog):
 def test_no_warning_for_few_traces(tf, caplog):
     f = tf.function(lambda x: x + 1.0)
     assert storm(tf, caplog, f, [(tf.ones([n % 3]),) for n in range(20)]) == []
+
+
+def test_a_function_shows_its_name_and_the_number_of_its_traces(tf):
+    f = tf.function(lambda x: x, name="same")
+    shown = [repr(f)]
+    for x in [tf.constant(1.0), tf.constant(1)]:
+        f(x)
+        shown.append(repr(f))
+    assert shown == [
+        "<function same, traced for 0 signatures>",
+        "<function same, traced for 1 signature>",
+        "<function same, traced for 2 signatures>",
+    ]

@@ -638,7 +638,8 @@ class Function(Generic[P, R]):
         return entry
 
     def __repr__(self) -> str:
-        return f"<function {self.name}, traced for {len(self._traces)} signatures>"
+        count = len(self._traces)
+        return f"<function {self.name}, traced for {count} signature{'s' * (count != 1)}>"
 
 
 def _closed(value: Any) -> Any:
