@@ -1,5 +1,6 @@
 """tf.__internal__ and what libraries know TensorFlow's inside by; the same on TensorFlow."""
 
+import gc
 import importlib
 
 import numpy as np
@@ -324,6 +325,21 @@ def test_a_dataset_of_a_strategy_shows_where_tensorflow_has_its_class(alias):
     for value, name in [(made, "DistributedDataset"), (iter(made), "DistributedIterator")]:
         places = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(value).__mro__]
         assert f"tensorflow.python.distribute.input_lib.{name}" in places
+
+
+def test_clearing_the_kernel_cache_collects_no_garbage(alias):
+    """Keras clears it between any two of its tests: a collection takes longer than most of them."""
+    context = importlib.import_module("tensorflow.python.eager.context").context()
+    phases = []
+    note = lambda phase, info: phases.append(phase)  # noqa: E731
+    gc.disable()
+    gc.callbacks.append(note)
+    try:
+        context.clear_kernel_cache()
+    finally:
+        gc.callbacks.remove(note)
+        gc.enable()
+    assert phases == []
 
 
 def test_functions_by_their_private_place(alias):
