@@ -103,6 +103,28 @@ def test_a_variable_that_is_an_argument_is_none_of_those():
     assert float(tape.gradient(y, v)) == 7
 
 
+def test_a_stand_in_is_an_argument_too():
+    """What is read of it is not what `f` reads by itself; Keras hands its variables over so."""
+
+    class Mine(tf.__internal__.types.Tensor):
+        def __tf_tensor__(self, dtype=None, name=None):
+            return tf.convert_to_tensor(v, dtype)
+
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.custom_gradient
+    def f(x, y):
+        return tf.exp(x) * y, lambda g, variables=None: (10 * g, 5 * tf.reduce_sum(g))
+
+    def gradient():
+        with tf.GradientTape() as tape:
+            z = f(Mine(), tf.constant(2.0))
+        return tape.gradient(z, v)
+
+    for take in (gradient, tf.function(gradient)):
+        np.testing.assert_array_equal(take(), [10.0, 10.0])
+
+
 def test_a_method():
     class Scale:
         def __init__(self, by):

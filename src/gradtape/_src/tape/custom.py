@@ -14,6 +14,7 @@ from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
 from ..core.op import as_tuple
 from ..core.recorder import Observer, heard_by, listeners
+from ..core.stand_in import StandIn
 from ..core.tensor import Tensor
 from ..ops.array.cast import identity
 from ..ops.random.sequence import Repeatable
@@ -76,15 +77,19 @@ class _CustomGradient(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         f = self._f
+        given: Any = args
+        flat_args = nest.flatten(given)
+        if any(map(_is_stand_in, flat_args)):  # read out here, it is no variable that `f` reads
+            flat_args = [as_tensor(x) if _is_stand_in(x) else x for x in flat_args]
+            given = nest.pack_sequence_as(given, flat_args)
         with _reading(listeners()) as read:  # tapes see it: `grad_fn` may use what `f` computed
-            pair = f(*args, **kwargs)
+            pair = f(*given, **kwargs)
         if not isinstance(pair, tuple) or len(pair) != 2 or not callable(pair[1]):
             raise TypeError(
                 f"custom_gradient: {_name(f)} must return a pair (result, function of the upstream "
                 f"gradients), and returned {pair!r:.100}."
             )
         result, grad_fn = pair
-        flat_args = nest.flatten(args)
         variables = _others(read, flat_args)
         if variables and not _takes_variables(grad_fn):
             raise TypeError(
@@ -169,6 +174,11 @@ def _recorded(name: str, inputs: list[Any], result: Any, rule: Callable[[Any], l
 def _input(x: Any) -> Tensor:
     """What a tape sees as an input: a tensor, a read variable, or else a constant."""
     return as_tensor(x) if isinstance(x, (Tensor, Variable)) else Tensor(np.float32(0))
+
+
+def _is_stand_in(x: Any) -> bool:
+    """Whether it is a variable of another library, say, that stands for one of ours."""
+    return isinstance(x, StandIn) and not isinstance(x, Variable)
 
 
 class _VariableWatcher(Observer):
