@@ -310,6 +310,12 @@ def test_W18_booleans(tf):
 def test_W18_python_true_counts_as_one(tf):
     same(tf.constant([1.0, 2.0]) + True, [2.0, 3.0])
     same(tf.constant([1, 2]) * True, [1, 2])
+    for dtype in ("float16", "float32", "float64", "int32", "int64"):
+        same(tf.constant([True, False], dtype), [1, 0])
+        same(tf.constant([3, True], dtype), [3, 1])
+    same(tf.constant([1.0, 2.0]) * [True, False], [1.0, 0.0])
+    with pytest.raises(TypeError):
+        tf.constant(True, tf.uint8)
 
 
 BROADCAST = {

@@ -26,6 +26,11 @@ _LARGE = 2**16  # bytes
 _MAX_AXES = 64  # of NumPy's arrays
 _PYTHON_NUMBERS = (float, int, bool, complex)
 
+_COUNT_TRUE_AS_ONE = {
+    dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64
+}  # fmt: skip
+"""The dtypes that Python's booleans can be asked for in, as in TensorFlow."""
+
 
 class _Promotion:
     numpy = False
@@ -95,7 +100,7 @@ def to_array(value: Any, dtype: Any = None, op: str = "constant") -> Any:
     kinds = set(map(type, leaves))
     if kinds & {str, bytes}:
         return _strings(value, kinds, wanted, op)
-    if bool in kinds and len(kinds) > 1:
+    if bool in kinds and len(kinds) > 1 and wanted not in _COUNT_TRUE_AS_ONE:
         raise ValueError(f"{op}: a list cannot mix bool with {_type_names(kinds - {bool})}.")
     try:
         array = np.array(value)
@@ -168,7 +173,7 @@ def _fit_python(array: Any, wanted: DType, value: Any, op: str) -> Any:
     """`array`, made of Python numbers, in the dtype asked for, if that can hold such numbers."""
     kind = array.dtype.kind
     fits = {
-        "b": wanted.is_bool,
+        "b": wanted.is_bool or wanted in _COUNT_TRUE_AS_ONE,
         "i": wanted.is_numeric,
         "u": wanted.is_numeric,
         "f": wanted.is_floating or wanted.is_complex,
