@@ -524,3 +524,30 @@ def test_a_watched_tensor_is_a_result(tf):
         same_one, square, _ = f(tf.constant(1.0))
         y = same_one * square
     same(tape.gradient(y, c), [3.0, 12.0])
+
+
+@pytest.mark.parametrize("where", ["plain", "branch", "loop"])
+def test_a_derivative_that_is_constant_zeros(tf, where):
+    @tf.function
+    def f(x, y):
+        def both():
+            return tf.sign(tf.fill([2], y)), x * 3.0
+
+        if where == "plain":
+            return both()
+        if where == "branch":
+            return tf.cond(x[0] > 0.0, both, lambda: (x, x))
+        return tf.while_loop(lambda i, *_: i < 2, lambda i, *_: (i + 1, *both()), [0, x, x])[1:]
+
+    x, y = tf.constant([0.1, 0.2]), tf.constant(2.0)
+    with tf.GradientTape() as outer:
+        outer.watch([x, y])
+        with tf.GradientTape() as inner:
+            inner.watch([x, y])
+            flat, steep = f(x, y)
+            loss = tf.reduce_sum(flat) + tf.reduce_sum(steep)
+        by_x, by_y = inner.gradient(loss, [x, y])
+        total = tf.reduce_sum(by_x) + by_y
+    same(by_x, [3.0, 3.0])
+    same(by_y, 0.0)
+    assert all(g is None or not np.any(g) for g in outer.gradient(total, [x, y]))

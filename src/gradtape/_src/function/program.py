@@ -97,7 +97,8 @@ class Program:
     def sources(self, targets: Iterable[int | None]) -> list[int]:
         """The keys that records use but did not make, and by which `targets` can be differentiated.
 
-        `targets` are the keys of outputs: one that is itself a source counts.
+        `targets` are the keys of outputs: one that is itself a source counts, unless it turned out
+        to be constant (such as the zeros that are the gradient of `sign`).
         """
         if self._uses is None:
             made: set[int] = set()
@@ -107,7 +108,8 @@ class Program:
                 made.update(record.output_keys)
             self._uses = list(used), made
         used_keys, made_keys = self._uses
-        unchanged = [k for k in targets if k is not None and k not in made_keys]
+        tracked = self.graph.tracked
+        unchanged = [k for k in targets if k in tracked and k not in made_keys]
         return list(dict.fromkeys([*used_keys, *unchanged]))
 
     def pullback(
