@@ -10,42 +10,17 @@ loop hands on is squashed, so that numbers stay of the order of one.
 
 import random
 import sys
-from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-SHAPES = [(), (3,), (2, 3), (3, 2), (2, 2)]
-SMOOTH = ["tf.tanh({})", "tf.sin({})", "tf.nn.softplus({})", "tf.sigmoid({})", "tf.cos({}) * 0.5",
-          "tf.exp(-tf.square({}))", "tf.math.log1p(tf.square({}))", "tf.nn.gelu({})",
-          "tf.math.erf({})", "tf.math.atan({})", "tf.nn.elu({})", "tf.math.rsqrt(1.5 + {0} * {0})",
-          "tf.math.asinh({})", "-{}", "{} ** 2 * 0.3", "tf.identity({})"]  # fmt: skip
-KINKED = ["tf.nn.relu({})", "tf.abs({})", "tf.clip_by_value({}, -0.8, 0.9)", "tf.nn.relu6({})",
-          "tf.nn.leaky_relu({})", "tf.where({0} > 0.2, {0}, 0.3 * {0})",
-          "tf.maximum({}, 0.1)"]  # fmt: skip
-FLAT = ["tf.round({})", "tf.sign({})", "tf.floor({})", "tf.stop_gradient({})",
-        "tf.cast(tf.cast({}, tf.int32), tf.float64)", "tf.cast({} > 0.0, tf.float64)",
-        "tf.zeros_like({})", "tf.ones_like({})"]  # fmt: skip
-BINARY = ["{} + {}", "{} - {}", "{} * {}", "{} / (1.5 + tf.square({}))", "tf.maximum({}, {})",
-          "tf.minimum({}, {})", "tf.math.squared_difference({}, {})", "tf.math.atan2({}, 2.0 + {})",
-          "tf.math.multiply_no_nan({}, {})", "tf.sqrt(1.0 + tf.square({}) + tf.square({}))",
-          "tf.where({0} < {1}, {0} * 0.5, {1})"]  # fmt: skip
-ROWWISE = ["tf.nn.softmax({})", "tf.nn.log_softmax({})", "tf.cumsum({}, axis=-1)",
-           "tf.reverse({}, [-1])", "tf.sort({}, axis=-1)", "tf.nn.l2_normalize({}, axis=-1)",
-           "tf.roll({}, 1, axis=-1)", "tf.math.cumulative_logsumexp({}, axis=-1)"]  # fmt: skip
-REDUCED = ["tf.reduce_sum({})", "tf.reduce_mean({})", "tf.reduce_max({})", "tf.norm({} + 0.1)",
-           "tf.reduce_logsumexp({})", "tf.sqrt(0.1 + tf.math.reduce_variance({}))",
-           "tf.reduce_prod({})", "tf.math.reduce_variance({})"]  # fmt: skip
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from oracle.expressions import SHAPES, SIZED, Expressions, Name
 
 
-@dataclass(frozen=True)
-class Name:
-    """A tensor of the program that is written."""
-
-    text: str
-    shape: tuple
-
-
-class Program:
+class Program(Expressions):
     """The program of a seed: `source`, a function `program(x0, ...)`, and `arrays` for it."""
 
     def __init__(self, seed):
@@ -66,6 +41,10 @@ class Program:
         self.statements(known, self.random.randint(3, 7))
         count = min(len(known), self.random.randint(1, 3))
         last = [x.text for x in known[-count:]]
+        if self.random.random() < 0.15:
+            self.write(f"if {self.test(known)}:")
+            early = [self.expression(known, x.shape, 1) for x in known[-count:]]
+            self.indented(self.write, f"return [{', '.join(early)}]")
         arguments = ", ".join([x.text for x in self.inputs])
         self.source = "\n".join(
             [f"def program({arguments}):", *self.lines, f"    return [{', '.join(last)}]", ""]
@@ -88,98 +67,6 @@ class Program:
         finally:
             self.depth -= 1
             self.nesting -= 1
-
-    # Expressions: each returns the text of an expression of a shape
-
-    def pick(self, known, shape):
-        """A tensor of this shape, whatever is at hand made to fit."""
-        exact = [x for x in known if x.shape == shape]
-        if exact and self.random.random() < 0.9:
-            return self.random.choice(exact[-6:]).text
-        return self.fitted(self.random.choice(known[-6:]), shape)
-
-    def fitted(self, x, shape):
-        if x.shape == shape:
-            return x.text
-        if not shape:
-            return self.random.choice(REDUCED[:2] + REDUCED[4:5]).format(x.text)
-        if not x.shape:
-            return f"tf.fill({list(shape)}, {x.text})"
-        total, wanted = int(np.prod(x.shape)), int(np.prod(shape))
-        if total == wanted:
-            if x.shape[::-1] == shape and self.random.random() < 0.5:
-                return f"tf.transpose({x.text})"
-            return f"tf.reshape({x.text}, {list(shape)})"
-        flat = f"tf.reshape({x.text}, [-1])"
-        if total > wanted:
-            return f"tf.reshape({flat}[:{wanted}], {list(shape)})"
-        places = [self.random.randrange(total) for _ in range(wanted)]
-        return f"tf.reshape(tf.gather({flat}, {places}), {list(shape)})"
-
-    def expression(self, known, shape, depth=2):
-        chance = self.random.random()
-        if depth == 0 or chance < 0.12:
-            text = self.pick(known, shape)
-            # (A second name of a variable would be one, which loops and += treat differently.)
-            return f"{text} * 1.0" if text.startswith("x") else text
-        if chance < 0.34:
-            return self.random.choice(SMOOTH).format(self.operand(known, shape, depth))
-        if chance < 0.42:
-            return self.random.choice(KINKED).format(self.operand(known, shape, depth))
-        if chance < 0.46:
-            return self.random.choice(FLAT).format(self.pick(known, shape))
-        if chance < 0.50:
-            return self.random.choice(["0.7", "tf.constant(0.3, tf.float64)", "1.1"]) + (
-                f" * {self.operand(known, shape, depth)}"
-            )
-        if chance < 0.60 and shape:
-            return self.random.choice(ROWWISE).format(self.operand(known, shape, depth))
-        if chance < 0.68 and len(shape) == 2:
-            return self.product(known, shape, depth)
-        if chance < 0.76:
-            return self.reduction(known, shape, depth)
-        return self.random.choice(BINARY).format(
-            self.operand(known, shape, depth), self.operand(known, shape, depth)
-        )
-
-    def operand(self, known, shape, depth):
-        text = self.expression(known, shape, depth - 1)
-        return text if text.isidentifier() else f"({text})"
-
-    def product(self, known, shape, depth):
-        inner = self.random.choice([2, 3])
-        a = self.expression(known, (shape[0], inner), depth - 1)
-        b = self.expression(known, (inner, shape[1]), depth - 1)
-        return self.random.choice(
-            [f"tf.matmul({a}, {b})", f"({a}) @ ({b})", f"tf.einsum('ij,jk->ik', {a}, {b})",
-             f"tf.tensordot({a}, {b}, 1)"]
-        )  # fmt: skip
-
-    def reduction(self, known, shape, depth):
-        """From a larger shape, over an axis; or over everything."""
-        if not shape:
-            source = self.random.choice(SHAPES[1:])
-            return self.random.choice(REDUCED).format(self.operand(known, source, depth))
-        if len(shape) == 1:
-            x = self.expression(known, (2, *shape), depth - 1)
-            kind = self.random.choice(["sum", "mean", "max", "logsumexp", "prod", "min"])
-            return f"tf.reduce_{kind}({x}, axis=0)"
-        row = self.expression(known, shape[1:], depth - 1)
-        return f"tf.stack([{row}, {', '.join([self.pick(known, shape[1:])] * (shape[0] - 1))}])"
-
-    def test(self, known):
-        """A condition on tensors: no number is near enough to the limit to depend on rounding."""
-        x = self.fitted(self.random.choice(known[-5:]), ())
-        limit = f"{self.random.uniform(-0.9, 0.9):.2f}31"
-        test = f"{x} {self.random.choice('<>')} {limit}"
-        if self.random.random() < 0.2:
-            y = self.fitted(self.random.choice(known), ())
-            test = f"{test} {self.random.choice(['and', 'or'])} {y} < 0.4007"
-        return test
-
-    def changeable(self, known):
-        """The tensors that the program itself has given a name."""
-        return [x for x in known if x.text.startswith("t") and x.text.isidentifier()]
 
     # Statements: each adds what it makes to `known`
 
@@ -254,10 +141,62 @@ class Program:
         self.indented(self.write, f"{number.text} += 1")
         self.indented(self.rounds, known, state)
 
+    def while_true(self, known):
+        """A loop that only `break` leaves, and whose rounds may be cut short."""
+        state, number = self.started(known), self.name(())
+        self.write(f"{number.text} = tf.constant({self.random.randint(0, 2)})")
+        self.write("while True:")
+        self.depth += 1
+        self.write(f"{number.text} += 1")
+        self.write(f"if {number.text} > {self.random.randint(1, 4)}:")
+        self.indented(self.write, "break")
+        if self.random.random() < 0.5:
+            self.write(f"if {self.test([*known, state])}:")
+            self.indented(self.write, "continue")
+        self.write(f"{state.text} = tf.tanh({self.expression([*known, state], state.shape)})")
+        self.depth -= 1
+
+    def counted(self, known):
+        """A loop over integers that values decide on, whose last state is a number too."""
+        state, number, made = self.started(known), self.name(()), self.name(())
+        self.write(f"{number.text} = {self.number(known, 3)}")
+        self.write(f"while {number.text} < {self.random.randint(4, 9)}:")
+        factor = self.random.choice(["2 * {0} + 1", "{0} + 2", "{0} + {0} // 2 + 1"])
+        self.depth += 1
+        self.write(f"{number.text} = {factor.format(number.text)}")
+        if self.random.random() < 0.4:
+            self.write(f"if {number.text} % 2 == 0:")
+            self.indented(self.block, known, state, True)
+        else:
+            self.rounds(known, state, may_break=False)
+        self.depth -= 1
+        self.write(f"{made.text} = tf.cast({number.text}, tf.float64) * 0.2")
+        known.append(made)
+
+    def carried(self, known):
+        """A loop whose state is a dict of tensors, or a tuple."""
+        a, b = (self.name(self.random.choice(SHAPES)) for _ in range(2))
+        state, number = f"d_{a.text}", f"i_{a.text}"
+        pack, first, second = self.random.choice(
+            [("{{'a': {}, 'b': ({},)}}", "{}['a']", "{}['b'][0]"),
+             ("({}, [{}])", "{}[0]", "{}[1][0]")]
+        )  # fmt: skip
+        one, two = (f"1.0 * ({self.expression(known, x.shape, 1)})" for x in (a, b))
+        self.write(f"{state} = {pack.format(one, two)}")
+        self.write(f"for {number} in tf.range({self.random.randint(1, 3)}):")
+        inside = [*known, Name(first.format(state), a.shape), Name(second.format(state), b.shape)]
+        one, two = (f"tf.tanh({self.expression(inside, x.shape, 1)})" for x in (a, b))
+        self.indented(self.write, f"{state} = {pack.format(one, two)}")
+        self.write(f"{a.text}, {b.text} = {first.format(state)}, {second.format(state)}")
+        known += [a, b]
+
     def for_range(self, known):
         state, number = self.started(known), self.name(())
         where = self.random.choice(["tf.range", "tf.range", "range"])
-        self.write(f"for {number.text} in {where}({self.random.randint(1, 4)}):")
+        limit = self.random.randint(1, 4)
+        if where == "tf.range" and self.random.random() < 0.3:
+            limit = self.number(known, 4)
+        self.write(f"for {number.text} in {where}({limit}):")
         number = Name(f"tf.cast({number.text}, tf.float64)", ())
         # (A tensor cannot decide to leave a loop that Python unrolls.)
         self.indented(self.rounds, [*known, number], state, where != "range")
@@ -268,8 +207,17 @@ class Program:
             return self.for_range(known)
         state, x = self.started(known), self.random.choice(rows)
         row = self.name(x.shape[1:])
-        self.write(f"for {row.text} in {x.text}:")
-        self.indented(self.rounds, [*known, row], state)
+        kind = self.random.choice(["plain", "plain", "enumerate", "zip"])
+        if kind == "enumerate":
+            self.write(f"for i_{row.text}, {row.text} in enumerate({x.text}):")
+            known = [*known, Name(f"tf.cast(i_{row.text}, tf.float64)", ())]
+        elif kind == "zip":
+            self.write(f"for {row.text}, z_{row.text} in zip({x.text}, tf.sin({x.text})):")
+            known = [*known, Name(f"z_{row.text}", row.shape)]
+        else:
+            self.write(f"for {row.text} in {x.text}:")
+        # (A tensor cannot decide to leave a loop over Python's zip.)
+        self.indented(self.rounds, [*known, row], state, kind == "plain")
 
     def collected(self, known):
         """A Python list, or a TensorArray, that a loop fills."""
@@ -278,7 +226,24 @@ class Program:
         number = self.name(())
         inside = [*known, Name(f"tf.cast({number.text}, tf.float64)", ())]
         made = self.name((size, *shape))
-        if self.random.random() < 0.5:
+        kind = self.random.choice(["list", "rows", "rows", "comprehension", "read"])
+        if kind == "comprehension":
+            text = self.expression(inside, shape).replace(number.text, "i")
+            self.write(f"{made.text} = tf.stack([{text} for i in range({size})])")
+        elif kind == "read":
+            row = Name(f"{number.text}_row", shape)
+            self.write(f"{made.text}_from = tf.TensorArray(tf.float64, size={size})")
+            text = self.expression(known, made.shape)
+            self.write(f"{made.text}_from = {made.text}_from.unstack({text})")
+            self.write(f"{made.text} = tf.zeros({[*made.shape]}, tf.float64)")
+            self.write(f"for {number.text} in tf.range({size}):")
+            self.depth += 1
+            self.write(f"{row.text} = {made.text}_from.read({size - 1} - {number.text})")
+            place = f"tf.one_hot({number.text}, {size}, dtype=tf.float64)"
+            text = f"tf.tensordot({place}, {self.expression([*inside, row, row], shape)}, 0)"
+            self.write(f"{made.text} = {made.text} + {text}")
+            self.depth -= 1
+        elif kind == "list":
             self.write(f"{made.text}_list = []")
             self.write(f"for {number.text} in range({size}):")
             self.indented(self.write, f"{made.text}_list.append({self.expression(inside, shape)})")
@@ -306,10 +271,46 @@ class Program:
 
     def function_body(self, known, made):
         # (No statements: to assign a name of the function around would make it local.)
-        if self.random.random() < 0.4:
+        if self.random.random() < 0.2:
+            self.write(f"for i in tf.range({self.random.randint(1, 3)}):")
+            self.depth += 1
+            number = Name("tf.cast(i, tf.float64)", ())
+            self.write(f"if {self.test([*known, number])}:")
+            self.indented(self.write, f"return {self.expression([*known, number], made.shape)}")
+            self.depth -= 1
+        elif self.random.random() < 0.4:
             self.write(f"if {self.test(known)}:")
             self.indented(self.write, f"return {self.expression(known, made.shape)}")
         self.write(f"return {self.expression(known, made.shape)}")
+
+    def recursive(self, known):
+        """A function that calls itself."""
+        if self.nesting:  # in a branch, its name would have to be known in the other one
+            return self.called(known)
+        made = self.name(self.random.choice(SHAPES))
+        f = f"f_{made.text}"
+        inside = [*known, Name("a", made.shape), Name("a", made.shape)]
+        self.write(f"def {f}(a, n):")
+        self.indented(self.write, "if n == 0:")
+        self.indented(self.indented, self.write, "return a")
+        step = f"tf.tanh({self.expression(inside, made.shape, 1)})"
+        self.indented(self.write, f"return {f}({step}, n - 1) + 0.1 * a")
+        start = self.expression(known, made.shape, 1)
+        self.write(f"{made.text} = {f}({start}, {self.random.randint(1, 3)})")
+        known.append(made)
+
+    def ternary(self, known):
+        made = self.name(self.random.choice(SHAPES))
+        one, two = (self.expression(known, made.shape, 1) for _ in range(2))
+        self.write(f"{made.text} = {one} if {self.test(known)} else {two}")
+        known.append(made)
+
+    def sized(self, known):
+        """What has a size that depends on values."""
+        made = self.name(())
+        text = self.random.choice(SIZED).format(self.operand(known, (3,), 1))
+        self.write(f"{made.text} = {text}")
+        known.append(made)
 
     def custom_gradient(self, known):
         made = self.name(self.random.choice(SHAPES))
@@ -321,21 +322,83 @@ class Program:
         self.write(f"{made.text} = {f}({self.expression(known, made.shape, 1)})")
         known.append(made)
 
+    def custom_gradient_of_two(self, known):
+        """With something kept for the way back."""
+        made = self.name(self.random.choice(SHAPES))
+        f, a, b = (f"{letter}_{made.text}" for letter in "fab")
+        self.write("@tf.custom_gradient")
+        self.write(f"def {f}({a}, {b}):")
+        self.depth += 1
+        # (Of its arguments alone: for variables a rule has another signature.)
+        self.write(f"kept = {self.expression([Name(a, made.shape)], made.shape, 1)}")
+        self.write("def back(g):")
+        # (Of no cotangent they make none: that of a branch that is not taken is zeros.)
+        rules = [f"g * {b} * kept", f"tf.where({a} > {b}, g, 0.5 * g)", "g * kept"]
+        first = self.random.choice(rules)
+        self.indented(self.write, f"return {first}, {self.random.choice(rules)}")
+        self.write(f"return {a} * {b}, back")
+        self.depth -= 1
+        x, y = (self.expression(known, made.shape, 1) for _ in range(2))
+        self.write(f"{made.text} = {f}({x}, {y})")
+        known.append(made)
+
     def tape_inside(self, known):
         x = self.name(self.random.choice(SHAPES))
         made, tape = self.name(x.shape), f"g_{x.text}"
-        self.write(f"{x.text} = {self.expression(known, x.shape, 1)}")
-        self.write(f"with tf.GradientTape() as {tape}:")
-        self.indented(self.write, f"{tape}.watch({x.text})")
+        # (A tensor of its own: whether a branch gives the very tensor that is watched, or one equal
+        # to it, is not the same in compiled code.)
+        self.write(f"{x.text} = 1.0 * ({self.expression(known, x.shape, 1)})")
+        kind = self.random.choice(["once", "once", "persistent", "nested", "jacobian", "paused"])
         text = self.expression([*known, x], x.shape)
+        persistent = "persistent=True" if kind == "persistent" else ""
+        self.write(f"with tf.GradientTape({persistent}) as {tape}:")
+        self.depth += 1
+        self.write(f"{tape}.watch({x.text})")
+        if kind == "nested":
+            self.write(f"with tf.GradientTape() as {tape}_inner:")
+            self.indented(self.write, f"{tape}_inner.watch({x.text})")
+            self.indented(self.write, f"{made.text} = tf.sin({x.text}) * ({text})")
+            self.write(f"{made.text} = {tape}_inner.gradient({made.text}, {x.text})")
+        else:
+            self.write(f"{made.text} = tf.sin({x.text}) * ({text})")
+        if kind == "paused":
+            self.write(f"with {tape}.stop_recording():")
+            self.indented(self.write, f"{made.text}_aside = tf.cos({x.text})")
+            self.write(f"{made.text} = {made.text} * {made.text}_aside")
+        self.depth -= 1
+        if kind == "persistent":
+            self.write(f"{made.text}_more = {tape}.gradient({made.text} ** 2, {x.text})")
+            self.write(
+                f"{made.text} = {tape}.gradient({made.text}, {x.text}, tf.cos({x.text})) + "
+                f"(0.0 if {made.text}_more is None else {made.text}_more)"
+            )
+        elif kind == "jacobian":
+            axes = list(range(len(x.shape)))
+            self.write(
+                f"{made.text} = tf.reduce_sum({tape}.jacobian({made.text}, {x.text}) ** 2, {axes})"
+            )
+        elif kind == "nested":
+            zero = "unconnected_gradients=tf.UnconnectedGradients.ZERO"
+            self.write(f"{made.text} = {tape}.gradient({made.text}, {x.text}, {zero})")
+        else:
+            self.write(f"{made.text} = {tape}.gradient({made.text}, {x.text})")
+        known.append(made)
+
+    def forward_mode(self, known):
+        x = self.name(self.random.choice(SHAPES))
+        made = self.name(x.shape)
+        self.write(f"{x.text} = 1.0 * ({self.expression(known, x.shape, 1)})")
+        tangent = f"1.0 * ({self.expression(known, x.shape, 1)})"
+        self.write(f"with tf.autodiff.ForwardAccumulator({x.text}, {tangent}) as f_{x.text}:")
+        text = self.expression([*known, x], x.shape, 1)
         self.indented(self.write, f"{made.text} = tf.sin({x.text}) * ({text})")
-        self.write(f"{made.text} = {tape}.gradient({made.text}, {x.text})")
+        self.write(f"{made.text} = f_{x.text}.jvp({made.text})")
         known.append(made)
 
     def forms(self, known):
         """Control flow as functions."""
         made = self.name(self.random.choice(SHAPES))
-        kind = self.random.choice(["cond", "while", "map", "scan", "switch", "foldl"])
+        kind = self.random.choice(["cond", "while", "map", "scan", "switch", "foldl", "vectorized"])
         one, two = (self.expression(known, made.shape, 1) for _ in range(2))
         if kind == "cond":
             text = f"tf.cond({self.fitted(known[-1], ())} < 0.2003, lambda: {one}, lambda: {two})"
@@ -357,7 +420,9 @@ class Program:
             state = Name("s", row.shape)
             body = self.expression([*known, row, row], row.shape, 1)
             step = self.expression([*known, row, state, state], row.shape, 1)
-            if kind == "map":
+            if kind == "vectorized":
+                text = f"tf.vectorized_map(lambda r: {body}, {elements})"
+            elif kind == "map":
                 text = f"tf.map_fn(lambda r: {body}, {elements})"
             elif kind == "scan":
                 text = f"tf.scan(lambda s, r: tf.tanh({step}), {elements}, {start})"
@@ -373,7 +438,12 @@ class Program:
             return self.assignment(known)
         v = self.random.choice(self.variables)
         how = self.random.choice(["assign", "assign_add", "assign_sub"])
-        self.write(f"{v.text}.{how}(tf.tanh({self.expression(known, v.shape, 1)}))")
+        if v.shape and self.random.random() < 0.3:
+            row = self.random.randrange(v.shape[0])
+            text = self.expression(known, v.shape[1:], 1)
+            self.write(f"{v.text}[{row}].assign(tf.tanh({text}))")
+        else:
+            self.write(f"{v.text}.{how}(tf.tanh({self.expression(known, v.shape, 1)}))")
         if self.random.random() < 0.5:
             made = self.name(v.shape)
             self.write(f"{made.text} = {v.text} * 1.0")
@@ -410,13 +480,21 @@ SIMPLE = {Program.assignment: 6, Program.augmented: 2, Program.chosen: 1, Progra
 STATEMENTS = SIMPLE | {
     Program.branch: 2.5,
     Program.branch_changing: 1.5,
+    Program.ternary: 0.7,
     Program.while_loop: 2,
+    Program.while_true: 1,
+    Program.counted: 1,
+    Program.carried: 1,
     Program.for_range: 2,
     Program.for_rows: 1,
     Program.collected: 1.5,
     Program.called: 1.5,
+    Program.recursive: 0.5,
     Program.custom_gradient: 0.7,
-    Program.tape_inside: 0.7,
+    Program.custom_gradient_of_two: 0.5,
+    Program.tape_inside: 1.2,
+    Program.forward_mode: 0.3,
+    Program.sized: 0.1,
     Program.forms: 2,
     Program.assigned: 1.2,
 }
