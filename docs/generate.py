@@ -95,6 +95,7 @@ def taken(op: Op) -> str:
 
 # What no case can compare: values and conventions that differ, and what is stricter or wider here.
 CONVENTIONS = [
+    "`cumulative_logsumexp` has a second derivative (TensorFlow: NaN).",
     "`erf` of an infinite float64 is ±1 (TensorFlow: NaN); `gelu` in float64 has exact constants.",
     "Beside an infinite logit `softmax` has 0 in every dtype and on XLA too (V22; TensorFlow: NaN, "
     "but in float32 and bfloat16).",
@@ -135,7 +136,8 @@ CONVENTIONS = [
     "`hsv_to_rgb`, LU, `logm`, `lstsq(fast=False)`, `rfft3d`, area resize, `extract_glimpse` have "
     "gradients (I8), and `softsign` a second one (X45).",
     "Sums of 16-bit floats are accumulated in float32.",
-    "`random.categorical` refuses logits that are NaN.",
+    "`random.categorical` refuses logits that are NaN, but not in `@function`; `function.verify` "
+    "reports it.",
     "Tensors can be indexed by integer arrays, as in NumPy.",
     "In `@function`, a call that finds an iterator at its end changes no variable (Q31); a "
     "`return` may stand in a loop over a dataset, and such a loop has a gradient.",
@@ -157,8 +159,7 @@ CONVENTIONS = [
     "Functions of `Dataset.map` and its like see the elements themselves, so that shapes are known "
     "in them that are None in TensorFlow.",
     "`print` of a tensor in `@function` prints at every run.",
-    "In `@function` an integer to a negative integer power gives a number (eagerly it raises); "
-    "`function.verify` reports it. An exported function checks no values.",
+    "An exported function checks no values.",
     "Random numbers drawn in `@function` are others than those drawn eagerly from the same seed.",
     "Optimizers sum repeated rows of an IndexedSlices first (Keras squares them one by one), keep "
     "0.9 and 0.999 exact in float64, and compute the scalars of half precision in float32 (in "

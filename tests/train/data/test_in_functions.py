@@ -606,6 +606,17 @@ def test_next_with_a_default(tf):
     assert ints([f(), f(), f()]) == [0, -1, -1]
 
 
+@pytest.mark.gradtape_only
+def test_the_default_of_next_is_like_an_element(tf):
+    iterator = iter(tf.data.Dataset.range(1))
+    f = tf.function(lambda: next(iterator, -1))
+    assert ints([f(), f()]) == [0, -1]
+    pairs = iter(tf.data.Dataset.from_tensors((1.0, 2.0)))
+    for default in (None, (1.0,), (1.0, "text")):
+        with pytest.raises((TypeError, ValueError), match="next: only the run decides .* like one"):
+            tf.function(lambda default=default: next(pairs, default))()
+
+
 # What is told
 
 

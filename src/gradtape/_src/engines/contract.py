@@ -36,14 +36,14 @@ NAMESPACE = """
     abs add all angle arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin
     argsort asarray broadcast_arrays broadcast_to ceil clip concatenate conj cos cosh cumprod cumsum
     diagonal dot einsum exp expand_dims expm1 eye flip floor floor_divide fmax fmin fmod full imag
-    isfinite isinf isnan linspace log log1p max maximum minimum nextafter ones ones_like pad real
-    remainder reshape rint roll searchsorted sign sin sinh sort sqrt square squeeze stack sum take
-    take_along_axis tan tanh tile transpose trunc unique vecdot where zeros
+    isfinite isinf isnan linspace log log1p max maximum minimum nextafter ones ones_like pad power
+    real remainder reshape rint roll searchsorted sign sin sinh sort sqrt square squeeze stack sum
+    take take_along_axis tan tanh tile transpose trunc unique vecdot where zeros
 """
 """What kernels use of the namespace. `floor_divide`, `remainder` and `fmod` of integers by zero
-raise an ArithmeticError (compiled, when the program is called). `einsum` comes with its output
-written out, without `...`, and with `optimize`. `unique` of a compiled engine takes JAX's `size`
-and `fill_value`."""
+raise an ArithmeticError (compiled, when the program is called), as does `power` of integers to
+negative ones (a ValueError). `einsum` comes with its output written out, without `...`, and with
+`optimize`. `unique` of a compiled engine takes JAX's `size` and `fill_value`."""
 
 NAMESPACE_OF_DEFAULTS = """
     argwhere array ascontiguousarray bitwise_and copyto divide empty fft invert linalg logaddexp
@@ -150,6 +150,16 @@ class Contract(Engine):
                 f"{op}: indices{place} = {array[tuple(wrong)]} is not in [0, {size})."
             )
         return array
+
+    def inverse_permutation(self, x: Any, op: str) -> Any:
+        """Where 0, 1, ... stand in the vector `x`; InvalidArgumentError if one is missing.
+
+        For a compiled engine the call of the program raises.
+        """
+        inverse = self.argsort(x)
+        if not (x[inverse] == self.arange(x.size)).all():
+            raise InvalidArgumentError(f"{op}: `x` must have each of 0, ..., {x.size - 1} once.")
+        return inverse
 
     def segment_places(self, ids: Any, count: int, op: str) -> Any:
         """Integer `ids` flat, the negative ones (to be dropped) as `count`, if none is larger.

@@ -54,6 +54,11 @@ class XlaEngine(Contract):
         self._refuse_zero(y)
         return jnp.fmod(x, y)
 
+    def power(self, x: Any, y: Any) -> Any:
+        if y.dtype.kind == "i":
+            refuse_unless(lambda y: (y >= 0).all(), y)
+        return jnp.power(x, y)
+
     def _refuse_zero(self, divisor: Any) -> None:
         if divisor.dtype.kind in "iu":
             refuse_unless(lambda y: (y != 0).all(), divisor)
@@ -111,6 +116,12 @@ class XlaEngine(Contract):
         say = partial(self.host.valid_indices, size=size, op=op)
         check(partial(in_range, low=0, high=size), indices, say, indices, known_as=size)
         return jnp.clip(indices, 0, max(size - 1, 0))
+
+    def inverse_permutation(self, x: Any, op: str) -> Any:
+        say = partial(self.host.inverse_permutation, op=op)
+        inverse = jnp.argsort(x)
+        check(lambda found: found.all(), x[inverse] == jnp.arange(x.size), say, x)
+        return inverse
 
     def pad_constant(self, x: Any, paddings: Any, value: Any) -> Any:
         return jnp.pad(x, paddings, constant_values=value) if len(paddings) else jnp.asarray(x)

@@ -124,7 +124,14 @@ def next_(iterator: Any, *default: Any) -> Any:
     if stream is None or stream.is_unrolled or not default:
         return next(iterator, *default)
     more, element = next_in_trace(stream, optional=True)
-    return forms.get().cond(more, lambda: element, lambda: default[0])
+    try:
+        end = nest.map_structure(lambda x, y: as_tensor(y, x.dtype, "next"), element, default[0])
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            "next: only the run decides whether there is an element, so the default must be like "
+            f"one, in structure and dtypes. {error} To have none, use get_next_as_optional()."
+        ) from None
+    return forms.get().cond(more, lambda: element, lambda: end)
 
 
 # Lists
