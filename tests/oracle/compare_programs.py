@@ -7,8 +7,8 @@
 Eager code is compared with eager code, None included. A compiled program must give the numbers of
 eager code; a derivative that vanishes may be None in one and zeros in the other, since a call is
 one op to a tape outside. Where derivatives differ, central differences of gradtape's own values (or
-first derivatives) say who is right, and the values themselves must agree. What TensorFlow refuses is
-counted apart.
+first derivatives) say who is right, and the values themselves must agree. What TensorFlow refuses
+is counted apart.
 """
 
 import sys

@@ -109,7 +109,7 @@ class Program:
             self._uses = list(used), made
         used_keys, made_keys = self._uses
         tracked = self.graph.tracked
-        unchanged = [k for k in targets if k in tracked and k not in made_keys]
+        unchanged = [k for k in targets if k is not None and k in tracked and k not in made_keys]
         return list(dict.fromkeys([*used_keys, *unchanged]))
 
     def pullback(
