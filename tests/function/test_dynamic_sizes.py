@@ -30,9 +30,17 @@ def grown_while(tf, x, n):
     return array.stack()
 
 
+def grown_of_known_shape(tf, x, n):
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[4])
+    for i in tf.range(n):
+        array = array.write(i, x * tf.cast(i, tf.float32))
+    return array.stack()
+
+
 PROGRAMS = {
     "boolean_mask": lambda tf, x, n: tf.boolean_mask(x, x > 0.0),
     "x[mask]": lambda tf, x, n: x[x > 0.0],
+    "grown, of known shape": grown_of_known_shape,
     "where": lambda tf, x, n: tf.gather_nd(x, tf.where(x > 0.0)),
     "unique": lambda tf, x, n: x * tf.cast(tf.size(tf.unique(tf.cast(x, tf.int32))[0]), tf.float32),
     "range": lambda tf, x, n: tf.cast(tf.range(n), tf.float32) * x[0],

@@ -245,6 +245,11 @@ class TensorArray:
                 self._whole = self._begin(self)
             elif self._open_size is not None and self._shape.is_fully_defined():
                 self._whole = self._zeros()
+            elif not self._elements and self._dynamic:
+                raise DynamicSizeError(
+                    "TensorArray: an array with dynamic_size=True grows in a loop, and how large "
+                    "it will be is not known while the function is traced."
+                )
             elif not self._elements:
                 raise InvalidArgumentError(
                     "TensorArray: in a compiled function an array that is written or read at an "
