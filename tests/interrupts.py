@@ -107,6 +107,7 @@ def _is_in(file, files):
 
 _TESTS = __file__.rpartition("/")[0]
 _NEVER = lambda before: False  # noqa: E731
+_CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
 
 
 @functools.cache
@@ -117,11 +118,11 @@ def _points(code):
     previous = None
     for instruction in dis.get_instructions(code):
         name, offset = instruction.opname, instruction.offset
-        if name == "JUMP_BACKWARD" or (name == "RESUME" and instruction.arg == 1):
+        if name == "JUMP_BACKWARD" or (name == "RESUME" and instruction.arg & 3 == 1):
             found[offset] = lambda before: True
         elif (
             previous is not None
-            and previous.opname.startswith("CALL")
+            and previous.opname in _CALLS
             # The exception is that of the call: it must be caught by what catches those of it.
             and handlers(previous.offset) == handlers(offset)
         ):

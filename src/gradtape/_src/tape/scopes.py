@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 from ..core.convert import promotion
@@ -57,7 +58,19 @@ class name_scope:
 def name_prefix() -> str:
     """What the names of variables begin with at this line: "" or a text that ends with a slash."""
     entries = _scopes.get()
+    if entries and min(_holders(entries)) <= _LEFT:
+        # An interrupt came at the first instruction of `__exit__`: no `with` knows it any more.
+        known = zip(entries, _holders(entries), strict=True)
+        entries = tuple([entry for entry, count in known if count > _LEFT])
+        _scopes.set(entries)
     return entries[-1][1] if entries else ""
+
+
+def _holders(entries: tuple[tuple[name_scope, str], ...]) -> list[int]:
+    return list(map(getrefcount, [scope for scope, _ in entries]))
+
+
+_LEFT = _holders(((name_scope(""), ""),))[0]
 
 
 def get_current_name_scope() -> str:
