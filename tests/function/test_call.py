@@ -551,3 +551,31 @@ def test_a_derivative_that_is_constant_zeros(tf, where):
     same(by_x, [3.0, 3.0])
     same(by_y, 0.0)
     assert all(g is None or not np.any(g) for g in outer.gradient(total, [x, y]))
+
+
+# The way to XLA
+
+
+@pytest.mark.parametrize(
+    "tensors, variables, assigns, direct",
+    [(1, 0, False, False), (4, 3, False, False), (1, 9, False, True), (2, 1, True, True)],
+)
+def test_jit_takes_arguments_over_and_an_executable_variables(
+    tf, tensors, variables, assigns, direct
+):
+    # Whichever is quicker: a function of four tensors takes 12 µs by the Executable, 8 by jax.jit.
+    from gradtape._src.function.trace import Executable
+
+    weights = [tf.Variable(float(i)) for i in range(variables)]
+
+    @tf.function
+    def f(*xs):
+        total = tf.add_n([*xs, *weights])
+        if assigns:
+            weights[0].assign(total)
+        return total
+
+    xs = [tf.constant(1.0)] * tensors
+    same(f(*xs), tensors + sum(range(variables)))
+    (concrete,) = f._traces.young.values()
+    assert isinstance(concrete._compiled, Executable) == direct

@@ -104,7 +104,9 @@ class ConcreteFunction:
             return [*outputs[start:end], *outputs[:start], *outputs[end:]]
 
         program.__name__ = program.__qualname__ = self.name
-        if spares:
+        # `jax.jit` takes an array of NumPy over in 0.8 µs, Executable in 1.8, and asks 0.2 µs more of
+        # each variable.
+        if spares and (self.assigned or len(cells) > 4 * len(self._arguments)):
             spare = [inputs[len(self._arguments) + i] for i in self.assigned]
             return Executable(program, [*inputs, *spare], donated)
         compiled = jitted(self.graph, cut, program, inputs)
