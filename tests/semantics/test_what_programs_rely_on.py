@@ -114,6 +114,11 @@ def test_a_size_in_a_list_may_be_a_floating_tensor(tf):
         tf.reshape(tf.range(6), tf.stack([three, two]))
 
 
+def test_linspace_of_no_points(tf):
+    assert tf.linspace(0.0, 1.0, 0).shape == (0,)
+    assert tf.linspace([0.0, 1.0], [2.0, 3.0], 0, axis=1).shape == (2, 0)
+
+
 def test_linspace_between_complex_numbers(tf):
     start, stop = tf.constant(1.0 + 2.0j), tf.constant(3.0 - 1.0j)
     points = tf.linspace(start, stop, 3)

@@ -22,6 +22,7 @@ from .cast import cast
         ([r.normal(size=()), r.normal(size=())], {"num": 5, "axis": 0}),
         ([r.normal(size=(2, 3)), r.normal(size=(2, 3))], {"num": 4, "axis": 1}),
         ([r.normal(size=2), r.normal(size=2)], {"num": 1, "axis": 0}),
+        ([r.normal(size=2), r.normal(size=2)], {"num": 0, "axis": 1}),
     ],
 )
 def _linspace(xp, start, stop, *, num, axis):
@@ -66,6 +67,6 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
             f"{tuple(stop.shape)}."
         )
     count = static_int(num, "linspace", "num")
-    if count < 1:
-        raise InvalidArgumentError(f"linspace: `num` must be at least 1, and is {count}.")
+    if count < 0:
+        raise InvalidArgumentError(f"linspace: `num` must not be negative, and is {count}.")
     return _linspace(start, stop, num=count, axis=static_axis(axis, start.ndim + 1, "linspace"))
