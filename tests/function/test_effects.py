@@ -347,6 +347,21 @@ def test_numpy_function_runs_at_each_call(tf):
 
 
 @only_gradtape
+@pytest.mark.parametrize("name", ["py_function", "numpy_function"])
+def test_python_called_for_its_effects_alone(tf, name):
+    seen = []
+
+    def f(x):
+        getattr(tf, name)(lambda x: seen.append(float(x)), [x], [])
+        return x * 2.0
+
+    compiled = tf.function(f)
+    assert [float(g(tf.constant(x))) for g in (f, compiled) for x in (1.0, 3.0)] == [2, 6, 2, 6]
+    assert seen == [1.0, 3.0, 1.0, 3.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="returned 1 values, and `Tout` has 2"):
+        getattr(tf, name)(lambda x: x, [tf.constant(1.0)], [tf.float32, tf.float32])
+
+
 def test_py_function_gets_tensors_and_has_no_gradient(tf):
     spec = tf.TensorSpec([2], tf.float32)
     f = tf.function(lambda x: tf.py_function(lambda t: tf.square(t), [x], spec))

@@ -92,7 +92,13 @@ def _converted(value: Any, dtype: Any) -> Tensor:
 def _outputs(results: Any, Tout: Any, convert: Callable[[Any, Any], Tensor]) -> Any:
     if not isinstance(Tout, (list, tuple)):
         return convert(results, _dtype(Tout))
-    results = results if isinstance(results, (list, tuple)) else [results]
+    if not isinstance(results, (list, tuple)):
+        results = [] if results is None and not Tout else [results]  # called for its effects alone
+    if len(results) != len(Tout):
+        raise InvalidArgumentError(
+            f"The Python function returned {len(results)} values, and `Tout` has {len(Tout)} "
+            "dtypes."
+        )
     return [convert(y, _dtype(each)) for y, each in zip(results, Tout, strict=True)]
 
 
