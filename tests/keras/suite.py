@@ -2,6 +2,7 @@
 
     python tests/keras/suite.py                   all areas, on gradtape
     python tests/keras/suite.py layers losses     some, or files: layers/core/dense_test.py
+    python tests/keras/suite.py --sample          the files of sample.txt
     python tests/keras/suite.py --record layers   on TensorFlow, in its environment: lists anew
                                                   what of these does not pass there
 
@@ -17,13 +18,15 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from fnmatch import fnmatchcase
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ELSEWHERE = "not_on_tensorflow.txt"
 KNOWN = "known_failures.txt"
+SAMPLE = "sample.txt"
 AREAS = [
     "activations", "callbacks", "constraints", "distillation", "dtype_policies", "export",
     "initializers", "layers", "legacy", "losses", "metrics", "models", "ops", "optimizers",
@@ -34,10 +37,10 @@ AREAS = [
 
 def keras_folder() -> Path:
     """Where Keras' sources and tests are, found without importing it."""
-    spec = find_spec("keras")
-    if spec is None or spec.origin is None:
-        raise SystemExit("Keras is not installed in this environment.")
-    return Path(spec.origin).parent / "src"
+    try:
+        return Path(str(distribution("keras").locate_file("keras/src")))
+    except PackageNotFoundError:
+        raise SystemExit("Keras is not installed in this environment.") from None
 
 
 def run(
@@ -96,6 +99,11 @@ def _belongs(name: str, targets: list[str]) -> bool:
     )
 
 
+def sample() -> list[str]:
+    """The files that every run of scripts/test goes through."""
+    return _lines(SAMPLE)
+
+
 def record(outcomes: dict[str, str], targets: list[str]) -> list[str]:
     """Lists the tests that did not pass on TensorFlow, in place of what was known of `targets`."""
     names = [name for name, outcome in outcomes.items() if outcome != "passed"]
@@ -106,8 +114,8 @@ def record(outcomes: dict[str, str], targets: list[str]) -> list[str]:
     return names
 
 
-def judge(outcomes: dict[str, str]) -> tuple[int, list[str], list[str]]:
-    """How many tests pass on TensorFlow; of these, what fails here as is known, and what else."""
+def judge(outcomes: dict[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """What passes on TensorFlow; of that, what fails here as is known, and what else does."""
     elsewhere = set(_lines(ELSEWHERE))
     known = known_failures()
     absent = [name for name in elsewhere if "::" not in name]  # files that cannot be imported there
@@ -118,28 +126,39 @@ def judge(outcomes: dict[str, str]) -> tuple[int, list[str], list[str]]:
     }
     failed = [name for name, outcome in counted.items() if outcome != "passed"]
     expected = [name for name in failed if any(fnmatchcase(name, p) for p in known)]
-    return len(counted), expected, sorted(set(failed) - set(expected))
+    return list(counted), expected, sorted(set(failed) - set(expected))
+
+
+def area(name: str) -> str:
+    """The folder of Keras that a test belongs to."""
+    return next((each for each in AREAS if _belongs(name, [each])), "others")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", default=AREAS, help="folders or files of keras/src")
+    parser.add_argument("--sample", action="store_true", help=f"run the files of {SAMPLE}")
     parser.add_argument("--record", action="store_true", help="run on TensorFlow, and record")
     parser.add_argument("-n", dest="workers", default="auto", help="processes")
     parser.add_argument("--report", type=Path, metavar="FILE", help="keep pytest's report (XML)")
     options = parser.parse_args()
     on = "tensorflow" if options.record else "gradtape"
-    outcomes = run(options.targets, on=on, workers=options.workers, report=options.report)
+    targets = sample() if options.sample else options.targets
+    outcomes = run(targets, on=on, workers=options.workers, report=options.report)
     if options.record:
-        failed = record(outcomes, options.targets)
+        failed = record(outcomes, targets)
         print(f"{len(outcomes)} tests, {len(failed)} of which do not pass")
         return 0
-    count, expected, others = judge(outcomes)
-    passed = count - len(expected) - len(others)
-    print(f"\nOf {count} tests that pass on TensorFlow, {passed} pass here ({passed / count:.2%}).")
+    counted, expected, others = judge(outcomes)
+    there, missed = Counter(map(area, counted)), Counter(map(area, [*expected, *others]))
+    print(f"\n{'':20}{'pass on TensorFlow':>20}{'pass here':>12}")
+    for each in sorted(there):
+        print(f"{each:20}{there[each]:20}{there[each] - missed[each]:12}")
+    share = 1 - missed.total() / there.total()
+    print(f"{'all':20}{there.total():20}{there.total() - missed.total():12}  ({share:.2%})")
     for name in others:
-        print(f"failed, and not in known_failures.txt: {name}")
-    print(f"{count - len(others)} passed, {len(others)} failed")
+        print(f"failed, and not in {KNOWN}: {name}")
+    print(f"{there.total() - len(others)} passed, {len(others)} failed")
     return 1 if others else 0
 
 

@@ -1,9 +1,14 @@
-"""The blocks of docs/keras.md run, in a process of their own, and print what they say."""
+"""The blocks of docs/keras.md run, in a process of their own, and print what they say.
+
+And what it says of Keras' own tests is what is known of them.
+"""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import suite
 
 PAGE = Path(__file__).parents[2] / "docs/keras.md"
 
@@ -44,3 +49,27 @@ assert losses is tf.losses
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def rows(first):
+    """The rows of the table that begins so."""
+    table = PAGE.read_text(encoding="utf-8").partition(f"| {first} |")[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in row.split("|")[1:-1]] for row in table.splitlines()[2:]]
+
+
+def test_every_known_failure_of_keras_own_tests_is_on_the_page_with_its_reason():
+    listed = {}
+    for why, tests in rows("why"):
+        listed |= dict.fromkeys(re.findall(r"`(.+?)`", tests), why)
+    assert listed == suite.known_failures()
+
+
+def test_at_least_98_of_100_of_keras_own_tests_pass():
+    areas = {area: (int(there), int(here)) for area, there, here in rows("area")}
+    assert areas.keys() <= set(suite.AREAS)
+    for area, (there, here) in areas.items():
+        assert 0.98 * there <= here <= there, area
+
+
+def test_the_sample_is_of_files_that_are_there():
+    assert all((suite.keras_folder() / file).is_file() for file in suite.sample())
