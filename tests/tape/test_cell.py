@@ -567,6 +567,7 @@ def test_no_other_module_counts_references_to_arrays_or_takes_these_locks():
     assert len(files) > 100
     for path in files:
         text = path.read_text(encoding="utf-8")
-        assert path.name == "recorder.py" or "getrefcount" not in text, path  # of recorders
+        if path.name not in ("recorder.py", "scopes.py"):  # which count those of recorders and scopes
+            assert "getrefcount" not in text, path
         assert "callback_lock" not in text, path
         assert "cell import _" not in text, path
