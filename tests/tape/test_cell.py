@@ -567,7 +567,7 @@ def test_no_other_module_counts_references_to_arrays_or_takes_these_locks():
     assert len(files) > 100
     for path in files:
         text = path.read_text(encoding="utf-8")
-        if path.name not in ("recorder.py", "scopes.py"):  # which count those of recorders and scopes
+        if path.name not in ("recorder.py", "scopes.py"):  # which count others
             assert "getrefcount" not in text, path
         assert "callback_lock" not in text, path
         assert "cell import _" not in text, path
