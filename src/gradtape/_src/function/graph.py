@@ -23,6 +23,7 @@ from ..core.op import Op, as_tuple
 from ..core.recorder import Observer, heard_by, named, recorders
 from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of, new_key
 from ..core.tracing import current_graph, traced_into
+from ..engines.xla.keys import fold_in
 from ..tape.control import EAGER, EagerForms, forms
 from ..tape.scopes import outside_name_scopes
 from ..tape.variable import Variable
@@ -392,7 +393,7 @@ class Graph(Observer):
         self.trace.add(_Reason(self, failed, say_where, symbolic))
 
     def next_key(self, stream: Any, fresh: Callable[[], Any]) -> Any:
-        """A key for `jax.random`: another one for each draw, and at each call of the function.
+        """A key for draws: another one for each draw, and at each call of the function.
 
         `stream` is what is drawn from; `fresh()` gives two random words of 32 bits from it, and is
         asked at each call. In a loop the number of the round goes in as well.
@@ -414,8 +415,8 @@ class Graph(Observer):
             key = self.outer.next_key(stream, fresh)
         with self.trace.entered():  # of this graph, though a draw inside of it asks
             if self.round is not None:
-                key = jax.random.fold_in(key, self.round)
-            return jax.random.fold_in(key, number)
+                key = fold_in(key, self.round)
+            return fold_in(key, number)
 
     def stream_of(self, tracer: Any) -> Any:
         """What is drawn from with the key that is fed as this tracer; None if it is no such key."""

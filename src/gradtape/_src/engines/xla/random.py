@@ -1,4 +1,7 @@
-"""Random draws inside compiled programs: NumPy's Generator, as ops use it, on `jax.random`."""
+"""Random draws inside compiled programs: NumPy's Generator, as ops use it, on `jax.random`.
+
+A key is an array of two words: see keys.py.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from .keys import fold_in, split, typed
+
 
 class KeyedGenerator:
     """Draws by the methods of `numpy.random.Generator`, each with the next key of `next_key()`.
@@ -21,7 +26,8 @@ class KeyedGenerator:
     """
 
     def __init__(self, next_key: Callable[[], Any]) -> None:
-        self._next_key = next_key
+        self._next_key = lambda: typed(next_key())
+        self._next_words = next_key
 
     @classmethod
     def of_seed(cls, words: Any) -> KeyedGenerator:
@@ -29,13 +35,13 @@ class KeyedGenerator:
         wide = jnp.asarray(words).astype(jnp.int64).astype(jnp.uint64)
         key = wide.astype(jnp.uint32)
         for high in (wide >> 32).astype(jnp.uint32):
-            key = jax.random.fold_in(key, high)
+            key = fold_in(key, high)
         return cls._of_key(key)
 
     @classmethod
     def _of_key(cls, key: Any) -> KeyedGenerator:
         number = numbers()
-        return cls(lambda: jax.random.fold_in(key, next(number)))
+        return cls(lambda: fold_in(key, next(number)))
 
     # Of a continuous variable
 
@@ -65,16 +71,16 @@ class KeyedGenerator:
 
         def propose(state: Any) -> Any:
             key, volume, waiting = state
-            key, *keys = jax.random.split(key, 3)
-            x = jax.random.normal(keys[0], d.shape, d.dtype)
-            u = 1 - jax.random.uniform(keys[1], d.shape, d.dtype)
+            key, *keys = split(key, (3,))
+            x = jax.random.normal(typed(keys[0]), d.shape, d.dtype)
+            u = 1 - jax.random.uniform(typed(keys[1]), d.shape, d.dtype)
             v = (1 + c * x) ** 3
             logs = 0.5 * x * x + d * (1 - v + jnp.log(jnp.maximum(v, jnp.finfo(d.dtype).tiny)))
             refused = (v <= 0) | (jnp.log(u) >= logs)
             return key, jnp.where(waiting, v, volume), waiting & refused
 
         possible = jnp.isfinite(c) & jnp.isfinite(d)
-        start = (self._next_key(), jnp.full(d.shape, jnp.nan, d.dtype), possible)
+        start = (self._next_words(), jnp.full(d.shape, jnp.nan, d.dtype), possible)
         _, volume, _ = jax.lax.while_loop(lambda state: state[2].any(), propose, start)
         u = jax.random.uniform(self._next_key(), d.shape, d.dtype)
         return d * volume * jnp.where(alpha < 1, u ** (1 / alpha), 1)
@@ -111,7 +117,9 @@ class KeyedGenerator:
 
     def poisson(self, lam: Any, size: Any) -> Any:
         rates = jnp.broadcast_to(jnp.asarray(lam), _shape(size))
-        return jax.random.poisson(self._next_key(), rates, dtype=np.int64)
+        # (JAX draws these with keys of Threefry only.)
+        key = jax.random.wrap_key_data(self._next_words(), impl="threefry2x32")
+        return jax.random.poisson(key, rates, dtype=np.int64)
 
     def binomial(self, n: Any, p: Any, size: Any) -> Any:
         chances = jnp.asarray(p)
@@ -136,11 +144,11 @@ class KeyedGenerator:
 
         And how many were drawn until then.
         """
-        key = self._next_key()
+        key = self._next_words()
 
         def draw_more(state: Any) -> Any:
             rounds, held, _, _ = state
-            new = draw(self._of_key(jax.random.fold_in(key, rounds)), count)
+            new = draw(self._of_key(fold_in(key, rounds)), count)
             every = jnp.concatenate([held, new.astype(np.int64)])
             order = jnp.argsort(every, stable=True)
             ascending = every[order]
