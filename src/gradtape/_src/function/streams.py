@@ -238,12 +238,18 @@ def _end() -> OutOfRangeError:
 
 def _parts(element: Any, name: str) -> list[Tensor]:
     """The tensors of an element, if a program can have them."""
-    parts = nest.parts(element)
-    if not all(type(part) is Tensor for part in parts):
-        raise _unfit(name, "hold datasets, which XLA has not")
-    if any(part._array.dtype == object for part in parts):
+    if type(element) is tuple and {*map(type, element)} == _ONLY_TENSORS:
+        parts = [*element]  # 2 µs less than to look into it
+    else:
+        parts = nest.parts(element)
+        if not all([type(part) is Tensor for part in parts]):
+            raise _unfit(name, "hold datasets, which XLA has not")
+    if any([part._array.dtype.kind == "O" for part in parts]):
         raise _text(name)
     return parts
+
+
+_ONLY_TENSORS = {Tensor}
 
 
 def _shapes(parts: list[Tensor]) -> tuple[Any, ...]:

@@ -177,6 +177,16 @@ def gather(
     >>> gather([10, 20, 30], [2, 0])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([30, 10], dtype=int32)>
     """
+    if (
+        type(params) is Tensor is type(indices)
+        and not axis
+        and (axis is None or type(axis) is int)
+        and type(batch_dims) is int
+        and not batch_dims
+        and params._array.ndim
+        and indices._array.dtype in dt.INTEGER
+    ):  # Keras takes its batches so: 2 µs less
+        return _gather(params, indices, axis=0, batch_dims=0)
     try:
         params, indices = to_tensor(params, "gather"), _indices(indices, "gather")
     except NotATensorError as error:
