@@ -74,8 +74,6 @@ def _run(step, files, visit, only=None):
             return None
         if not code.co_flags & _GENERATES:
             visit((code, -1))
-        frame.f_trace_opcodes = True
-        frame.f_trace_lines = False
         points = _points(code)
         before = -1
 
@@ -90,6 +88,9 @@ def _run(step, files, visit, only=None):
                     visit((code, offset))
             return inside
 
+        frame.f_trace = inside  # before the next line, which 3.13 forgets otherwise
+        frame.f_trace_opcodes = True
+        frame.f_trace_lines = False
         return inside
 
     outside = sys.gettrace()
