@@ -217,6 +217,7 @@ class NodeCall(Call):
         """The derivative of a block by the tensors `wanted`, given as their keys inside."""
         block, wanted = self.node.blocks[number], tuple(wanted)
         graph = block.program.graph
+        seeds = [s for s in seeds if s.key in graph.tracked]  # others turned out to be constant
         pullback = block.program.pullback(tuple([s.key for s in seeds]), wanted, densely=True)
         operands = {var_of(t): self.residual(number, t) for t in pullback.residuals}
         operands |= zip(
