@@ -228,8 +228,8 @@ class Program(Expressions):
         made = self.name((size, *shape))
         kind = self.random.choice(["list", "rows", "rows", "comprehension", "read"])
         if kind == "comprehension":
-            text = self.expression(inside, shape).replace(number.text, "i")
-            self.write(f"{made.text} = tf.stack([{text} for i in range({size})])")
+            text = self.expression(inside, shape)
+            self.write(f"{made.text} = tf.stack([{text} for {number.text} in range({size})])")
         elif kind == "read":
             row = Name(f"{number.text}_row", shape)
             self.write(f"{made.text}_from = tf.TensorArray(tf.float64, size={size})")
