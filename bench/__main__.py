@@ -36,8 +36,8 @@ def arguments(questions: dict[str, Question]) -> argparse.Namespace:
     )
     parser.add_argument(
         "what",
-        choices=[*suites, *questions, "soak"],
-        help="a suite of questions, one question, or soak: all at once, with interrupts",
+        choices=[*suites, *questions, "gpu", "soak"],
+        help="a suite of questions, one question, gpu, or soak: all at once, with interrupts",
     )
     parser.add_argument(
         "--minutes", type=float, default=30, metavar="N", help="how long to soak (30)"
@@ -79,6 +79,10 @@ def make_settings(chosen: argparse.Namespace, selected: dict[str, Question]) -> 
 def main() -> int:
     questions = find_questions()
     chosen = arguments(questions)
+    if chosen.what == "gpu":
+        from bench.gpu import run
+
+        return run(chosen.rounds or 7)
     if chosen.what == "soak":
         return soak(chosen.minutes)
     selected = {

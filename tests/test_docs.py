@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 MODULES = [
     module.name
     for module in pkgutil.walk_packages([str(ROOT / "src/gradtape/_src")], "gradtape._src.")
+    if not module.name.startswith("gradtape._src.engines.cupy.")  # it needs CuPy
 ]
 
 

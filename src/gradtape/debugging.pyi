@@ -1,3 +1,7 @@
+from ._src.compat.config.devices import (
+    get_log_device_placement as get_log_device_placement,
+    set_log_device_placement as set_log_device_placement,
+)
 from ._src.core.tracebacks import (
     disable_traceback_filtering as disable_traceback_filtering,
     enable_traceback_filtering as enable_traceback_filtering,

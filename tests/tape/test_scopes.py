@@ -79,10 +79,36 @@ def test_the_cpu_is_there(name):
         assert float(tf.constant(1.0)) == 1
 
 
-@pytest.mark.parametrize("name", ["GPU", "/GPU:0", "/device:TPU:1"])
-def test_other_devices_are_refused(name):
-    with pytest.raises(ValueError, match=f"device: there is no '{name}' here"), tf.device(name):
+@pytest.mark.parametrize("name", ["GPU", "/GPU:0", "/device:TPU:1", "CPU:3", "/device:gpu:*"])
+def test_devices_that_are_not_there(name):
+    with tf.device(name):
+        assert tf.constant(1.0).device.endswith("CPU:0")
+    tf.config.set_soft_device_placement(False)
+    try:
+        refused = pytest.raises(tf.errors.InvalidArgumentError, match="device: there is no")
+        with refused, tf.device(name):
+            pass
+    finally:
+        tf.config.set_soft_device_placement(True)
+
+
+@pytest.mark.parametrize("name", ["foo", "XLA_GPU:0", "GPU:x", 3])
+def test_names_that_are_none_of_a_device(name):
+    with pytest.raises(ValueError, match="device: "), tf.device(name):
         pass
+
+
+def test_a_device_of_another_machine():
+    refused = pytest.raises(tf.errors.InvalidArgumentError, match="another machine")
+    with refused, tf.device("/job:worker/device:CPU:0"):
+        pass
+
+
+def test_without_a_gpu_gpu_says_why():
+    x = tf.constant(1.0)
+    assert x.cpu() is x
+    with pytest.raises(RuntimeError, match=r"no GPU in use: CuPy is not installed \(pip install"):
+        x.gpu()
 
 
 def test_init_scope_leaves_the_graph():

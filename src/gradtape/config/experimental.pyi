@@ -2,6 +2,7 @@ from .._src.compat.config.devices import (
     get_device_details as get_device_details,
     get_memory_growth as get_memory_growth,
     get_memory_info as get_memory_info,
+    get_memory_usage as get_memory_usage,
     get_visible_devices as get_visible_devices,
     list_logical_devices as list_logical_devices,
     list_physical_devices as list_physical_devices,

@@ -6,8 +6,10 @@ from .._src.train.data.dataset import AUTOTUNE as AUTOTUNE
 from .._src.train.data.experimental import (
     assert_cardinality as assert_cardinality,
     cardinality as cardinality,
+    copy_to_device as copy_to_device,
     dense_to_ragged_batch as dense_to_ragged_batch,
     group_by_window as group_by_window,
+    prefetch_to_device as prefetch_to_device,
 )
 from .._src.train.data.optional import get_next_as_optional as get_next_as_optional
 from .._src.train.data.options import (

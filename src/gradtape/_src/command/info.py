@@ -29,9 +29,24 @@ def jax_devices() -> list[str]:
     return [str(device) for device in jax.devices()]
 
 
+def cupy_devices() -> list[str]:
+    import cupy
+
+    runtime = cupy.cuda.runtime
+    found = []
+    for number in range(runtime.getDeviceCount()):
+        name = runtime.getDeviceProperties(number)["name"]
+        with cupy.cuda.Device(number):
+            free, total = runtime.memGetInfo()
+        name = name.decode() if isinstance(name, bytes) else name
+        found.append(f"GPU:{number} {name}, {free / 2**30:.0f} of {total / 2**30:.0f} GiB free")
+    return found
+
+
 LIBRARIES = [
     Library("numpy", "engine numpy (default)", "numpy", devices=numpy_devices),
     Library("jax", "engine xla", "jax", "xla", jax_devices),
+    Library("cupy", "engine cupy: eager ops on a GPU", "cupy-cuda13x", "gpu", cupy_devices),
     Library("scipy", "linear algebra, special functions", "scipy"),
     Library("ml_dtypes", "bfloat16", "ml_dtypes"),
     Library("malt", "AutoGraph in engine xla", "diastatic-malt", "xla"),
@@ -60,7 +75,29 @@ def report(devices: bool = False) -> str:
     missing = sorted({library.extra for library in LIBRARIES if not _found(library)} - {""})
     foot = [f"To add what is missing: pip install 'gradtape[{','.join(missing)}]'"] * bool(missing)
     foot += ["To list the devices: gradtape info --devices"] * (not devices)
+    if devices:
+        foot.append(_use_of_gpu())
     return "\n".join([*head, "", *table, "", *foot]).rstrip()
+
+
+def _use_of_gpu() -> str:
+    """Whether eager code uses a GPU, and if not, why; and whether functions have the same one."""
+    from ..core.placement import placement
+
+    try:
+        card = placement.card
+    except (RuntimeError, ValueError) as error:
+        return f"GPU in use: none. {error}"
+    if card is None:
+        return f"GPU in use: none. {placement.reason[:1].upper()}{placement.reason[1:]}."
+    from ..engines.cupy.xla import has_card
+
+    if not has_card():
+        return (
+            "GPU in use: GPU:0, by eager code only. JAX compiles for the CPU, so each call of a "
+            "tf.function copies: pip install 'jax[cuda13]'."
+        )
+    return "GPU in use: GPU:0, by eager code and compiled functions."
 
 
 def _row(library: Library, devices: bool) -> list[str]:

@@ -54,5 +54,8 @@ def complete(op: Any, gs: Iterable[Any], outputs: Any) -> tuple[Any, ...]:
     """The cotangents of several outputs, dense, with zeros for those that were not used."""
     gs = [None if g is None else dense(g) for g in gs]
     if op.fills_missing:
-        gs = [zeros_of(y) if g is None else g for g, y in zip(gs, outputs, strict=True)]
+        known = next(g for g in gs if g is not None)
+        gs = [
+            zeros_of(y, beside=known) if g is None else g for g, y in zip(gs, outputs, strict=True)
+        ]
     return tuple(gs)

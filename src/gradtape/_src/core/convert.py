@@ -17,6 +17,7 @@ from .dtypes import DType, as_dtype
 from .engine import engine_of
 from .errors import DTypeError
 from .late import late
+from .placement import placement
 from .sizes import is_open
 from .take_over import TakesOver, refusal
 from .tensor import Tensor, is_symbolic
@@ -50,7 +51,8 @@ def as_tensor(value: Any, dtype: Any = None, op: str = "convert_to_tensor") -> T
         elif holds_tensor(value):
             value = late.pack(value, dtype)
         elif not isinstance(value, Tensor):
-            return Tensor(to_array(value, dtype, op))
+            array = to_array(value, dtype, op)
+            return Tensor(placement.placed(array) if placement.blocks else array)
     if dtype is not None and value.dtype is not as_dtype(dtype):
         raise DTypeError(
             f"{op}: the tensor is {value.dtype.name}, and dtype={as_dtype(dtype).name} was asked "

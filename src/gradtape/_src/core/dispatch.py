@@ -20,6 +20,7 @@ from .engine import common_engine, engine_of
 from .errors import DTypeError, NotATensorError
 from .late import late
 from .op import JointOp, Op, spec_like
+from .placement import card_of
 from .recorder import recorders
 from .sizes import any_open
 from .spec import same_dtype, spec_of
@@ -29,6 +30,7 @@ from .tracebacks import shorten
 from .tracing import note_uses, switches
 
 _FLOAT32 = np.dtype(np.float32)
+_ndarray = np.ndarray
 _new = Tensor.__new__
 _NO_PARAMS: dict[str, Any] = {}
 
@@ -325,11 +327,25 @@ def _operands(op: Op, x: Any, y: Any) -> tuple[Tensor, Tensor]:
     if type(y) is not Tensor and hasattr(y, "_as_tensor"):
         y = y._as_tensor()
     if isinstance(x, Tensor):
-        return x, y if isinstance(y, Tensor) else operand(y, x._array.dtype, op.name)
+        if not isinstance(y, Tensor):
+            y = operand(y, x._array.dtype, op.name)
+            if type(x._array) is not _ndarray:
+                _simplify(y, x)
+        return x, y
     if isinstance(y, Tensor):
-        return operand(x, y._array.dtype, op.name), y
+        x = operand(x, y._array.dtype, op.name)
+        if type(y._array) is not _ndarray:
+            _simplify(x, y)
+        return x, y
     x = as_tensor(x, op=op.name)
     return x, operand(y, x._array.dtype, op.name)
+
+
+def _simplify(number: Tensor, partner: Tensor) -> None:
+    """A number beside an array of a GPU, as the launch of a kernel takes it along."""
+    array = number._array
+    if type(array) is _ndarray and not array.ndim and card_of(partner._array) is not None:
+        number._array = array[()]
 
 
 def _agree(op: Op, values: list[Any], names: Any) -> list[Tensor]:
@@ -380,7 +396,7 @@ def _rerun(op: Op, inputs: Any, params: dict[str, Any], error: Exception) -> Any
         size = any_open([*params.values()])
         if size is not None:  # then even constants are part of a program
             engine = engine_of(type(size))
-    adopted = [engine.adopt(array) for array in arrays]
+    adopted = engine.adopt_all(op, arrays)
     mixed = any([a is not b for a, b in zip(adopted, arrays, strict=True)])
     ran_there = kind in op.kernels and engine is engine_of(kind) and not mixed
     if kind not in op.kernels:
@@ -388,6 +404,8 @@ def _rerun(op: Op, inputs: Any, params: dict[str, Any], error: Exception) -> Any
     try:
         if ran_there and not isinstance(error, RuntimeWarning):
             raise error
+        if not engine.is_host:
+            return op.on(engine)(*adopted, **params)
         with np.errstate(all="ignore"):
             return op.on(engine)(*adopted, **params)
     except Exception as reason:

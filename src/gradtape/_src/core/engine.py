@@ -8,7 +8,20 @@ is declared in `gradtape._src.engines.contract`, beside the engines themselves.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class ElementProgram(NamedTuple):
+    """Steps on elements, all of one shape: each a function of NumPy's of earlier values.
+
+    Values are numbered: first the inputs, then the result of each step.
+    """
+
+    inputs: int
+    steps: tuple[tuple[str, tuple[int, ...]], ...]
+    results: tuple[int, ...]
 
 
 class Engine:
@@ -21,6 +34,14 @@ class Engine:
     """Whether these are NumPy's arrays. An op that meets them beside arrays of another engine runs
     on the other one."""
 
+    is_compiled: bool = False
+    """Whether arrays may be placeholders in a program that is being written. Then kernels neither
+    ask for values nor make shapes that depend on them, and need not save memory: steps on elements
+    are fused."""
+
+    device_type: str = "CPU"
+    """What tensors say that they are on."""
+
     def __init__(self, namespace: Any) -> None:
         self._namespace = namespace
 
@@ -30,6 +51,14 @@ class Engine:
         One of this engine, or what is no array, is returned as it is.
         """
         return array
+
+    def adopt_all(self, op: Any, arrays: Any) -> list[Any]:
+        """The arrays of a call of `op`, some of them the host's, as its kernel takes them here."""
+        return [self.adopt(array) for array in arrays]
+
+    def to_numpy(self, x: Any) -> Any:
+        """The values as a NumPy array, which may share memory with `x` and is not written to."""
+        return np.asarray(x)
 
     def bound(self, op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel of an op, as it is called with arrays of this engine."""
@@ -70,14 +99,15 @@ def engine_of(array_type: type) -> Engine:
 
 
 def common_engine(arrays: Any) -> Engine:
-    """The engine that runs an op on `arrays`: that of the first array that is not the host's."""
-    host: Engine | None = None
+    """The engine that runs an op on `arrays`: a compiled one, else one that is not the host's."""
+    found: Engine | None = None
     for array in arrays:
         engine = engine_of(type(array))
-        if not engine.is_host:
+        if engine.is_compiled:
             return engine
-        host = engine
-    return host if host is not None else _default_engine()
+        if found is None or found.is_host:
+            found = engine
+    return found if found is not None else _default_engine()
 
 
 def _default_engine() -> Engine:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .engine import engine_of
+from .placement import on_host
 from .tensor import Tensor
 
 _FOLLOWED = frozenset(
@@ -114,4 +115,4 @@ def _plain(x: Any) -> Any:
 def _sizes_of(x: Any) -> Any:
     if type(x) is SizeTensor:
         return x.sizes
-    return np.asarray(x._array).astype(object)
+    return np.asarray(on_host(x._array)).astype(object)

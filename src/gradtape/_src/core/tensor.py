@@ -14,6 +14,7 @@ from .dtypes import DType
 from .engine import engine_of
 from .errors import SymbolicTensorError
 from .late import late
+from .placement import on_device, placement
 from .shape import TensorShape
 
 _ndarray = np.ndarray
@@ -77,7 +78,17 @@ class Tensor(Operators):
 
     @property
     def device(self) -> str:
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
+        array = self._array
+        place = "CPU:0" if type(array) is _ndarray else _device_of(array)
+        return f"/job:localhost/replica:0/task:0/device:{place}"
+
+    def cpu(self) -> Tensor:
+        """The tensor on the host: itself, if it is there."""
+        return _moved(self, "CPU")
+
+    def gpu(self, gpu_index: int = 0) -> Tensor:
+        """The tensor on the GPU: itself, if it is there."""
+        return _moved(self, "GPU")
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -96,8 +107,11 @@ class Tensor(Operators):
 
     def _values(self, use: str) -> Any:
         """The values as a NumPy array; a tensor of a function being traced has none."""
+        array = self._array
+        if type(array) is _ndarray:
+            return array
         try:
-            return np.asarray(self._array)
+            return engine_of(type(array)).to_numpy(array)
         except TypeError as error:
             raise symbolic_error(self, use) from error
 
@@ -166,9 +180,7 @@ class Tensor(Operators):
     def __str__(self) -> str:
         if is_symbolic(self._array):
             return repr(self)
-        values = (
-            np.array2string(np.asarray(self._array)) if self._array.shape else str(self.numpy())
-        )
+        values = np.array2string(self._values("str()")) if self._array.shape else str(self.numpy())
         return f"tf.Tensor({values}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __copy__(self) -> Tensor:
@@ -178,7 +190,7 @@ class Tensor(Operators):
         return Tensor(self._array)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (np.asarray(self._array),)
+        return _restored, (self._values("A pickle"),)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
@@ -240,16 +252,45 @@ def is_inexact(tensor: Tensor) -> bool:
     return tensor._array.dtype in dtypes.INEXACT
 
 
-def zeros_of(like: Any, shape: Any = None) -> Tensor:
-    """Zeros of the dtype and shape (or another one) of a tensor, variable, array or Spec."""
+def _device_of(array: Any) -> str:
+    engine = engine_of(type(array))
+    return "CPU:0" if engine.is_host or engine.is_compiled else engine.device_of(array)
+
+
+def _moved(tensor: Tensor, kind: str) -> Tensor:
+    if kind == "GPU" and placement.card is None:
+        raise RuntimeError(f"gpu(): there is no GPU in use: {placement.reason}.")
+    array = tensor._array if is_symbolic(tensor._array) else on_device(tensor._array, kind)
+    return tensor if array is tensor._array else Tensor(array, tensor._key)
+
+
+def zeros_of(like: Any, shape: Any = None, beside: Any = None) -> Tensor:
+    """Zeros of the dtype and shape (or another one) of a tensor, variable, array or Spec.
+
+    They are where the array is; those of a Spec on the host, or where the tensor `beside` is.
+    """
     like = getattr(like, "_array", like)
     dtype = getattr(like.dtype, "numpy_dtype", like.dtype)
     sizes = tuple(like.shape if shape is None else shape)
     try:
+        place = like if beside is None else getattr(beside, "_array", None)
+        if _is_elsewhere(place):
+            return Tensor(engine_of(type(place)).zeros(sizes, dtype))
         return Tensor(np.zeros(sizes, dtype))
     except TypeError:  # a size is open, in a trace
         engine = engine_of(next(type(n) for n in sizes if not isinstance(n, int)))
         return Tensor(engine.zeros(sizes, dtype))
+
+
+def _is_elsewhere(array: Any) -> bool:
+    """Whether it is an array with values that NumPy does not hold."""
+    return (
+        type(array) is not _ndarray
+        and hasattr(array, "astype")
+        and not is_symbolic(array)
+        and not (engine := engine_of(type(array))).is_host
+        and not engine.is_compiled
+    )
 
 
 def is_symbolic(array: Any) -> bool:

@@ -69,15 +69,6 @@ class Contract(Engine):
 
     # What it is
 
-    is_compiled: bool = False
-    """Whether arrays may be placeholders in a program that is being written. Then kernels neither
-    ask for values nor make shapes that depend on them, and need not save memory: steps on elements
-    are fused."""
-
-    def to_numpy(self, x: Any) -> Any:
-        """The values as a NumPy array, which may share memory with `x` and is not written to."""
-        return np.asarray(x)
-
     @property
     def host(self) -> Any:
         """The NumPy engine."""
@@ -87,6 +78,34 @@ class Contract(Engine):
         """What a function of NumPy arrays gives, as arrays of this engine."""
         result = function(*map(self.to_numpy, arrays), **params)
         return tuple(map(self.asarray, result)) if type(result) is tuple else self.asarray(result)
+
+    # One array in both worlds: asked of an engine whose arrays are on a device of their own
+
+    def device_of(self, array: Any) -> str:
+        """The device of an array, such as "GPU:0"."""
+        return f"{self.device_type}:0"
+
+    def to_xla(self, array: Any) -> Any:
+        """The array as one of JAX, which shares its memory if XLA computes on the same device."""
+        raise NotImplementedError(f"The engine {self.name} hands no arrays to XLA.")
+
+    def from_xla(self, array: Any) -> Any:
+        """An array of JAX as one of this engine; the memory is shared, and not written to."""
+        raise NotImplementedError(f"The engine {self.name} takes no arrays from XLA.")
+
+    def forget_xla(self, array: Any) -> None:
+        """The array is going to be written to: no array of JAX has its values any longer."""
+
+    def empty_for_xla(self, shape: Any, dtype: Any) -> Any:
+        """An array of JAX, on the same device, for a program to write into."""
+        raise NotImplementedError(f"The engine {self.name} hands no arrays to XLA.")
+
+    def upload(self, array: Any) -> Any:
+        """An array of NumPy as one of this engine; the copy may still be going on."""
+        return self.asarray(array)
+
+    def use_tf32(self, enabled: bool) -> None:
+        """Whether products of float32 may round their factors to TF32; nothing if it has none."""
 
     # Arrays
 
@@ -287,6 +306,22 @@ class Contract(Engine):
         for i in range(1, len(sums)):
             sums[i] = self.logaddexp(sums[i - 1], sums[i])
         return self.stack(sums, axis) if sums else x
+
+    def fused(self, program: Any, dtype: Any) -> Any:
+        """A function of the inputs of an `ElementProgram`, then of arrays for its results.
+
+        All are of one dtype, or numbers. It writes the results when all are computed, so the
+        arrays may be inputs too.
+        """
+
+        def run(*arrays: Any) -> None:
+            values = list(arrays[: program.inputs])
+            for name, operands in program.steps:
+                values.append(getattr(self, name)(*[values[i] for i in operands]))
+            for i, array in zip(program.results, arrays[program.inputs :], strict=True):
+                array[...] = values[i]
+
+        return run
 
     # Losses
 

@@ -28,7 +28,7 @@ from .graph import Graph
 from .node import Block, Constant, Operand, Source
 from .program import Program, is_static, jitted, raise_if
 from .signature import Open, Traced, describe, fits
-from .trace import Executable, Tracer, Var, leave_jax, var_of
+from .trace import Executable, Tracer, Var, for_eager, for_xla, leave_jax, var_of
 
 if TYPE_CHECKING:
     from .export import ExportedFunction
@@ -108,12 +108,12 @@ class ConcreteFunction:
         # it asks 0.2 µs more.
         if spares and (self.assigned or len(cells) > 4 * len(self._arguments)):
             spare = [inputs[len(self._arguments) + i] for i in self.assigned]
-            return Executable(program, [*inputs, *spare], donated)
+            return Executable(program, [*inputs, *spare], donated, len(self._arguments))
         compiled = jitted(self.graph, cut, program, inputs)
 
         def run(arrays: list[Any]) -> Any:
             with jax.enable_x64(True):
-                return compiled(*arrays)
+                return compiled(*for_xla(arrays))
 
         return run
 
@@ -166,7 +166,7 @@ class ConcreteFunction:
         if checked.flags and np.asarray(outputs.pop()):  # bool() of JAX's own array takes 3 µs more
             raise self.program.reason(arrays)
         count = len(self.assigned)
-        results = [Tensor(np.asarray(y)) for y in outputs[count:]]  # XLA may still be computing
+        results = list(map(Tensor, for_eager(outputs[count:])))  # waits for XLA, if on the host
         if count and not results:
             outputs[0].block_until_ready()
         return outputs[:count], results

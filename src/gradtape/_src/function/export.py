@@ -16,6 +16,7 @@ import numpy as np
 from ..core.convert import as_tensor
 from ..core.errors import InvalidArgumentError
 from ..core.files import replacing
+from ..core.placement import on_host
 from ..core.tensor import Tensor
 from .capacity import enough_for
 
@@ -127,7 +128,7 @@ def export(concrete: Any) -> ExportedFunction:
         "rounds": [capacity.rows for capacity in concrete.program.counted],
         "result": concrete.described_result(_packed),
     }
-    state = [np.asarray(v._cell.read()._array) for v in variables]
+    state = [np.asarray(on_host(v._cell.read()._array)) for v in variables]
     return ExportedFunction(exported, description, state)
 
 

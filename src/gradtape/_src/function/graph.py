@@ -32,7 +32,7 @@ from .cut import Cut, Mark, checks_speak
 from .lines import user_line
 from .reruns import Reruns
 from .streams import Takes
-from .trace import Node, Read, Trace, Var, eval_context, is_tracer, parts_of, var_of
+from .trace import Node, Read, Trace, Var, eval_context, for_xla, is_tracer, parts_of, var_of
 
 
 class Forms(EagerForms):
@@ -512,4 +512,4 @@ class Graph(Observer):
             lambda *inputs: cut.run(cut.free, inputs), cut.free, cut.counted, jax.jit, self.reruns
         )
         with self.outside():
-            return np.array(run(*values)[0])
+            return np.array(run(*for_xla(values))[0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+from weakref import ref
 
 import jax
 import numpy as np
@@ -19,6 +20,7 @@ from ..core.backward import backward
 from ..core.cotangent import IndexedSlices, dense
 from ..core.errors import InvalidArgumentError
 from ..core.interrupts import put_back_after_error
+from ..core.placement import card_of
 from ..core.recorder import named
 from ..core.sizes import SizesNeeded
 from ..core.spec import Spec
@@ -27,7 +29,7 @@ from .capacity import Capacity, Growing, growing, is_capacity
 from .cut import Cut, Mark, checks_speak, with_checks
 from .explain import leaked_among
 from .graph import Check, Graph
-from .trace import leave_jax, numbers, var_of
+from .trace import for_eager, for_xla, leave_jax, numbers, var_of
 
 
 class Pullback(NamedTuple):
@@ -83,6 +85,7 @@ class Program:
         self._compiled: dict[Any, tuple[Callable[..., Any], Checked]] = {}
         self._reasons: dict[Any, Callable[..., Any]] = {}
         self._uses: tuple[list[int], set[int]] | None = None
+        self._known: dict[int, Any] = {}
 
     @property
     def records(self) -> list[Any]:
@@ -182,7 +185,7 @@ class Program:
         with jax.enable_x64(True):
             self.raise_unless(checked, values, axes)
             try:
-                outputs = compiled(*values)
+                outputs = compiled(*for_xla(values))
             except UnexpectedTracerError:
                 raise leaked_among(values) from None
             except BaseException as error:
@@ -190,10 +193,10 @@ class Program:
                 raise
             if checked.speaks:
                 raise_if(self.graph.first_message(outputs))
-            arrays = [np.asarray(y) for y in outputs]
-            if checked.flags and arrays.pop().any():
+            flags = np.asarray(outputs[-1]) if checked.flags else np.False_
+            if flags.any():
                 raise self.reason(values, axes)
-            return arrays
+            return for_eager(outputs[: len(outputs) - bool(checked.flags)])
 
     def prepare(self) -> None:
         """Compile it as far as can be without its inputs: with open sizes, that may fail."""
@@ -265,8 +268,20 @@ class Program:
     def raise_unless(self, checked: Checked, values: list[Any], axes: Any = None) -> None:
         """Raise if the inputs are such that a check will fail, as far as this is known before."""
         for place, holds in checked.conditions:
-            if not holds(np.asarray(values[place])):  # of elements, perhaps, that are not used
+            array = values[place]
+            on_card = type(array) is not np.ndarray and card_of(array) is not None
+            if on_card and self._is_known(array, holds):
+                continue
+            # Of elements, perhaps, that are not used.
+            if not holds(array if on_card else np.asarray(array)):
                 raise_if(self._spoken(values, axes))
+            elif on_card:
+                self._known[id(holds)] = ref(array)
+
+    def _is_known(self, array: Any, holds: Any) -> bool:
+        """Whether it was seen to hold of this very array: to look again waits for the GPU."""
+        known = self._known.get(id(holds))
+        return known is not None and known() is array
 
     def reason(self, values: list[Any], axes: tuple[int | None, ...] | None = None) -> Exception:
         """What the first check that fails raises."""
@@ -285,7 +300,7 @@ class Program:
             checked = Checked(self.inputs, cut, [], speaks=True)
             self._reasons[axes] = self._jitted(checked, axes)
         with self.graph.lock, self.graph.reruns.speaking(), jax.enable_x64(True):
-            return self.graph.first_message(self._reasons[axes](*values))
+            return self.graph.first_message(self._reasons[axes](*for_xla(values)))
 
 
 def raise_if(error: Exception | None) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import nest
 from ..core.errors import DynamicSizeError, InvalidArgumentError, OutOfRangeError, TextError
+from ..core.placement import on_host
 from ..core.recorder import heard_by
 from ..core.sizes import SizesNeeded
 from ..core.tensor import Tensor
@@ -209,7 +210,7 @@ class Takes:
                     f"{self.name}: the next element of the iterator holds a tensor of shape "
                     f"{part.shape}, and its element_spec says {like.shape}."
                 )
-        return [np.True_, *[np.asarray(part._array) for part in parts]]
+        return [np.True_, *[np.asarray(on_host(part._array)) for part in parts]]
 
 
 def _next(stream: Stream, taken: list[tuple[Stream, Any]]) -> Any:

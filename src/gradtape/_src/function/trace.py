@@ -23,6 +23,7 @@ from functools import cache, wraps
 from threading import Thread, current_thread, main_thread
 from types import MappingProxyType
 from typing import Any
+from weakref import ref
 
 import jax
 import numpy as np
@@ -38,6 +39,7 @@ from jaxlib.xla_client import batched_device_put
 
 from ..core.errors import TextError
 from ..core.interrupts import close_blocks, keep, keep_variable
+from ..core.placement import card_of, placement
 from ..core.sizes import is_open
 from ..core.tensor import zeros_of
 from ..core.tracebacks import PACKAGE
@@ -321,6 +323,24 @@ def larger(a: Any, b: Any) -> Any:
     return jax.numpy.maximum(a, b)
 
 
+def for_xla(arrays: list[Any]) -> list[Any]:
+    """Arrays of eager code as JAX takes them."""
+    if placement.card is None:
+        return arrays
+    cards = map(card_of, arrays)
+    return [a if c is None else c.to_xla(a) for a, c in zip(arrays, cards, strict=True)]
+
+
+def for_eager(arrays: Iterable[Any]) -> list[Any]:
+    """Arrays of JAX as eager code takes them: on the GPU, if it is in use, without waiting."""
+    card = placement.card
+    return list(map(np.asarray if card is None else card.from_xla, arrays))
+
+
+_LARGE = 2**16  # bytes
+_OFTEN = 16  # calls
+
+
 class Executable:
     """A function of arrays like `inputs`, compiled when it is called first.
 
@@ -330,25 +350,49 @@ class Executable:
     """
 
     def __init__(
-        self, function: Callable[..., Any], inputs: Iterable[Any], donated: Iterable[int]
+        self,
+        function: Callable[..., Any],
+        inputs: Iterable[Any],
+        donated: Iterable[int],
+        arguments: int = 0,
     ) -> None:
+        self._arguments = arguments  # the first of its inputs: arrays that nobody writes to
+        self._kept: dict[int, tuple[Any, Any]] = {}  # on the GPU, large ones that came before
         self._jitted = jax.jit(function, donate_argnums=tuple(donated), keep_unused=True)
         self._avals = [_aval(x) for x in inputs]
         self._run: Callable[[list[Any]], Any] | None = None
+        # On a GPU XLA replays a program as a graph of CUDA, and rewrites it for other arrays. The
+        # arrays of a step that donates its spares take turns, so two programs take turns too.
+        self._takes_turns = bool(tuple(donated)) and placement.card is not None
+        self._other: Callable[[list[Any]], Any] | None = None
+        self._calls = 0
         self._handlers: Any = None
         self._place: Any = None  # the sharding, and the devices of it
 
     def __call__(self, arrays: list[Any]) -> list[Any]:
         run = self._run or self._compile()
+        if self._takes_turns:
+            run = self._next_run()
         for i, x in enumerate(arrays):
             if type(x) is not ArrayImpl:
                 arrays[i] = self._on_device(i, x)
         return run(arrays).consume_with_handlers(self._handlers)  # type: ignore[no-any-return]
 
-    def _compile(self) -> Callable[[list[Any]], Any]:
+    def _next_run(self) -> Any:
+        self._calls += 1
+        if self._calls == _OFTEN:
+            self._other = self._compiled().runtime_executable().execute_sharded
+        if self._other is not None:
+            self._run, self._other = self._other, self._run
+        return self._run
+
+    def _compiled(self) -> Any:
         with jax.enable_x64(True):
             specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self._avals]  # type: ignore[no-untyped-call]
-            compiled: Any = self._jitted.lower(*specs).compile()
+            return self._jitted.lower(*specs).compile()
+
+    def _compile(self) -> Callable[[list[Any]], Any]:
+        compiled = self._compiled()
         program = compiled.runtime_executable()
         devices = program.local_devices()
         self._place = jax.sharding.SingleDeviceSharding(devices[0]), devices
@@ -360,7 +404,23 @@ class Executable:
         if type(array) is not np.ndarray:
             if isinstance(array, Tracer):
                 raise UnexpectedTracerError("an argument of a program")
+            card = card_of(array)
+            if card is not None:
+                return card.to_xla(array)
             array = np.asarray(array)
+        if i < self._arguments and array.nbytes >= _LARGE and placement.card is not None:
+            return self._kept_on_device(i, array)
+        return self._put(i, array)
+
+    def _kept_on_device(self, i: int, array: Any) -> Any:
+        """A large array that comes a second time is on the GPU already."""
+        known, there = self._kept.get(i, (None, None))
+        if known is None or known() is not array:
+            there = self._put(i, array)
+            self._kept[i] = ref(array), there
+        return there
+
+    def _put(self, i: int, array: Any) -> Any:
         sharding, devices = self._place
         return batched_device_put(self._avals[i], sharding, [array], devices, True, enable_x64=True)
 

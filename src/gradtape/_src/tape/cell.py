@@ -16,6 +16,10 @@ module counts references to arrays, or knows the locks.
     lend               host, then both     device          both            host, then both
     take_back          device              device          device          device
 
+**On a GPU** "the host" is the eager engine of the card: its arrays and XLA's share memory, so that
+lending and reading copy nothing. XLA takes no spare array that shares its memory: one that eager
+code has read is not used again.
+
 **No one sees half a value.** An array that a tensor or a program may read is never written: a
 program writes into a spare array of the cell, its value of the step before, and the two change
 places when all of it is computed. So a step that fails, or is interrupted, has changed nothing.
@@ -40,6 +44,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.placement import card_of
 from ..core.tensor import Tensor
 from ..core.tracing import current_graph
 
@@ -111,10 +116,12 @@ def make_calls(calls: Iterable[Iterator[Any]]) -> None:
 class Cell:
     """A value that changes, on the host, on the device, or on both."""
 
-    __slots__ = ("_lent", "_private", "device", "host", "key", "spare")
+    __slots__ = ("_lent", "_private", "card", "device", "host", "key", "spare")
 
     def __init__(self, array: Any, key: int) -> None:
         self.key = key  # by which tapes know the tensors that are read
+        # The engine of the GPU, if eager code has the value there: see "On a GPU" above.
+        self.card: Any = None if type(array) is np.ndarray else card_of(array)
         self.host: Tensor | None = Tensor(array, key)
         self.device: Any = None  # an array of JAX
         self.spare: Any = None  # another one, of another value, for a program to write into
@@ -140,7 +147,9 @@ class Cell:
     def _fetch(self) -> Tensor:
         device = self.device
         if device is not None:
-            tensor = Tensor(np.asarray(device), self.key)
+            card = self.card
+            array = np.asarray(device) if card is None else card.from_xla(device)
+            tensor = Tensor(array, self.key)
             if self.device is device:  # (no other thread comes between this line and the next)
                 self.host = tensor
             return tensor
@@ -151,7 +160,9 @@ class Cell:
             return self.read()
 
     def assign(self, array: Any) -> None:
-        """Store an array of the host."""
+        """Store an array of eager code."""
+        if self.card is not None or type(array) is not np.ndarray:
+            array = self.at_home(array)
         tensor = Tensor(array, self.key)
         with _lock:
             self.device = self._private = None  # before a reader can see the new value
@@ -159,6 +170,8 @@ class Cell:
 
     def update(self, function: Callable[[Any, Any], Any], operand: Any) -> None:
         """Store `function(array, operand)` of the present array; no other change comes between."""
+        if self.card is not None or type(operand) is not np.ndarray:
+            operand = self.at_home(operand)
         with _lock:
             tensor = Tensor(function(self.read()._array, operand), self.key)
             self.device = self._private = None
@@ -170,6 +183,8 @@ class Cell:
         To be called, and the array to be written, inside of `changing`. A tensor that was read
         before keeps its value: then this is a copy, the variable's own.
         """
+        if self.card is not None:
+            return self._writable_on_card()
         host = self._private
         if host is None:
             host = self._private = self.read()
@@ -191,9 +206,40 @@ class Cell:
         self._lent = 0
         return array
 
+    def at_home(self, array: Any) -> Any:
+        """An array where the values of this cell are."""
+        if self.card is not None:
+            return self.card.adopt(array)
+        other = card_of(array)
+        return array if other is None else other.to_numpy(array)
+
+    def _writable_on_card(self) -> Any:
+        """A copy too if a program was lent the array, and may still be reading it."""
+        lent = self.device is not None or self._lent
+        host = self._private
+        if host is None:
+            host = self._private = self.read()
+        self.host = self.device = self.spare = None
+        array = host._array
+        if (
+            lent
+            or getrefcount(host) > _ALONE
+            or getrefcount(array) > _ALONE
+            or array.base is not None
+        ):
+            array = array.copy()
+            self._private = Tensor(array, self.key)
+        self.card.forget_xla(array)
+        self._lent = 0
+        return array
+
     def _lend(self) -> Any:
-        """What a program gets of a value that is on the host."""
+        """What a program gets of a value that eager code has."""
         array = self.read()._array
+        if self.card is not None:
+            self._lent = 1
+            self.device = self.card.to_xla(array)
+            return self.device
         if self._lent != id(array):
             self._lent = id(array)
             return array
@@ -219,6 +265,7 @@ class Loan:
         self._assigned = [cells[i] for i in assigned]
         self._spares = spares
         self._lock = _callback_lock if calls_python else _lock
+        self._on_card = any([cell.card is not None for cell in cells])
 
     def run(
         self, program: Callable[[list[Any], list[Any]], tuple[list[Any], Any]], arguments: list[Any]
@@ -257,14 +304,20 @@ class Loan:
         if max(map(getrefcount, spares)) > _ALONE_LENT:  # None counts very many
             for i, count in enumerate(list(map(getrefcount, spares))):
                 if count > _ALONE_LENT:  # there is none, or a tensor shares it
-                    like = self._assigned[i].array()
-                    spares[i] = np.empty(like.shape, like.dtype)
+                    like, card = self._assigned[i].array(), self._assigned[i].card
+                    empty = np.empty if card is None else card.empty_for_xla
+                    spares[i] = empty(like.shape, like.dtype)
         return spares
 
     def take_back(self, values: Sequence[Any]) -> None:
         """Give the assigned cells their new arrays: all of them, or none if an interrupt comes."""
         cells = self._assigned
         spares = [cell.device for cell in cells] if self._spares else [None] * len(cells)
+        if self._on_card:  # what eager code has read shares its memory with a tensor
+            spares = [
+                None if cell.card is not None and cell.host is not None else spare
+                for cell, spare in zip(cells, spares, strict=True)
+            ]
         try:
             _exchange(cells, spares, values)
         except BaseException:
@@ -278,7 +331,8 @@ class Loan:
     def assign(self, arrays: Sequence[Any]) -> None:
         """Store arrays of the host in the cells that the program assigns: in all at once."""
         with _lock:
-            change(self._assigned, arrays)
+            homes = zip(self._assigned, arrays, strict=True)
+            change(self._assigned, [cell.at_home(array) for cell, array in homes])
 
 
 def _exchange(cells: list[Cell], spares: list[Any], values: Sequence[Any]) -> None:

@@ -201,6 +201,8 @@ def ones_of(target: Tensor) -> Tensor:
     array = target._array
     if is_symbolic(array):  # no constant of NumPy: it would be folded, and stored in the program
         return Tensor(common_engine([array]).ones_like(array))
+    if type(array) is not np.ndarray and not (engine := common_engine([array])).is_host:
+        return Tensor(engine.ones(array.shape, array.dtype))
     return Tensor(np.ones(array.shape, array.dtype) if array.shape else array.dtype.type(1))
 
 

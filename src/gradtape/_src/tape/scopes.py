@@ -1,4 +1,4 @@
-"""Scopes around code (devices, names, dependencies); to eager code they change nothing."""
+"""Scopes around code: devices, names, dependencies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 from ..core.convert import promotion
+from ..core.errors import InvalidArgumentError
 from ..core.interrupts import keep_variable
+from ..core.placement import CPU, GPU, placement
 from ..core.tracing import current_graph
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 _scopes: ContextVar[tuple[tuple[name_scope, str], ...]] = ContextVar("name scopes", default=())
 """Of this thread, from the outermost in: who was entered, and what names begin with inside."""
 keep_variable(_scopes)
+keep_variable(placement.block_of_thread)
 
 
 class name_scope:
@@ -90,11 +93,63 @@ def outside_name_scopes() -> Iterator[None]:
 
 @contextmanager
 def device(device_name: Any) -> Iterator[None]:
-    """A block for one device. Eager tensors are on the CPU: another device is refused."""
-    kind = str(device_name or "CPU").upper().strip("/").split(":")
-    if "GPU" in kind or "TPU" in kind:
-        raise ValueError(f"device: there is no {device_name!r} here. Eager tensors are on the CPU.")
-    yield
+    """A block whose tensors and variables are made on this device, such as "/GPU:0" or "CPU".
+
+    Ops run where their arrays are; `tf.identity` moves one here. With soft placement, as it is set
+    at the start, a device that is not there is the CPU.
+
+    >>> with tf.device("/CPU:0"):
+    ...     print(tf.constant(1.0).device)
+    /job:localhost/replica:0/task:0/device:CPU:0
+    """
+    token = placement.enter(device_kind(device_name))
+    try:
+        yield
+    finally:
+        placement.leave(token)
+
+
+def device_kind(name: Any) -> str | None:
+    """The type of a device by its name; None if the name leaves it open."""
+    name = getattr(name, "name", name)  # of a logical device
+    place = parse_device(name, "device")
+    if place is None:
+        return None
+    if place == (CPU, 0) or (place == (GPU, 0) and placement.card is not None):
+        return place[0]
+    if placement.soft:
+        return CPU
+    known = "CPU:0" if placement.card is None else "CPU:0 and GPU:0"
+    reason = f": {placement.reason}" if place[0] == GPU and placement.card is None else ""
+    raise InvalidArgumentError(
+        f"device: there is no {name!r} here{reason}. There are {known}; with "
+        "tf.config.set_soft_device_placement(True) a block for another device runs on the CPU."
+    )
+
+
+def parse_device(name: Any, op: str) -> tuple[str, int] | None:
+    """The type and the number of a device, from any of the spellings that TensorFlow takes."""
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise ValueError(f"{op}: a device is given by its name, and not by {name!r}.")
+    found = None
+    for part in name.strip("/").split("/") if name.strip("/") else []:
+        key, _, rest = part.partition(":")
+        if key.lower() in ("job", "replica", "task"):
+            if rest.lower() not in ("localhost", "0", "*"):
+                raise InvalidArgumentError(f"{op}: {name!r} is on another machine.")
+            continue
+        if key.lower() == "device":
+            key, _, rest = rest.partition(":")
+        number = "0" if rest in ("", "*") else rest
+        if key.upper() not in (CPU, GPU, "TPU") or not number.isdecimal():
+            raise ValueError(
+                f"{op}: {name!r} is no device. A name is such as 'CPU', '/GPU:0' or "
+                "'/device:GPU:0'."
+            )
+        found = (key.upper(), int(number))
+    return found
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from ..core.cotangent import dense
 from ..core.errors import ShapeError
 from ..core.op import JointOp, Op, as_tuple
 from ..core.pattern import MOVES, Shape
+from ..core.placement import on_host
 from ..core.recorder import heard_by, named
 from ..core.spec import Spec, spec_of
 from ..core.tensor import Tensor, key_of, zeros_of
@@ -221,7 +222,7 @@ def _moved(pull: Callable[[Sequence[Tensor]], Any], shapes: list[Shape]) -> _Mov
         assert x is not None
         found = backward(records, [(x._key, Tensor(values))], [g._key for g in gs])
         parts = [z if g is None else dense(g) for g, z in zip(found, gs, strict=True)]
-        return np.concatenate([np.asarray(part._array).reshape(-1) for part in parts])
+        return np.concatenate([np.asarray(on_host(part._array)).reshape(-1) for part in parts])
 
     counts = pulled(np.ones(total))
     if counts.dtype != np.float64:
@@ -357,7 +358,9 @@ def _seeds(colouring: Colouring, like: Any) -> Any:
 def _pulled(records: list[Any], target: Tensor, key: int, seeds: Any) -> Any:
     """For each seed the vector-Jacobian product with it."""
     (products,) = pull_rows(records, target, seeds, [key], None)
-    return None if products is None else np.asarray(products._array).reshape(len(seeds), -1)
+    return (
+        None if products is None else np.asarray(on_host(products._array)).reshape(len(seeds), -1)
+    )
 
 
 def _pushed(records: list[Any], target: Tensor, key: int, seeds: Any) -> Any:

@@ -13,6 +13,7 @@ from ..core.cotangent import IndexedSlices
 from ..core.dtypes import INEXACT, DType, as_dtype, of_numpy
 from ..core.engine import common_engine
 from ..core.errors import DTypeError, InvalidArgumentError, ShapeError, UnimplementedError
+from ..core.placement import CPU, GPU, placement
 from ..core.recorder import recorders
 from ..core.shape import TensorShape
 from ..core.stand_in import StandIn
@@ -30,7 +31,7 @@ from ..core.trackable import Trackable
 from ..ops.array.cast import identity
 from ..ops.array.indexing import gather, gather_nd
 from .cell import Cell
-from .scopes import name_prefix
+from .scopes import device, name_prefix
 
 if TYPE_CHECKING:
     from ..core.annotations import Array
@@ -92,7 +93,8 @@ class Variable(Trackable, Operators):
         self._synchronization = synchronization
         self._aggregation = aggregation
         graph = current_graph()
-        self._cell = Cell(array if graph is None else graph.create(self, array), self._key)
+        first = array if graph is None else graph.create(self, array)
+        self._cell = Cell(placement.new_variable(first), self._key)
 
     # What it is
 
@@ -147,7 +149,7 @@ class Variable(Trackable, Operators):
 
     @property
     def device(self) -> str:
-        return Tensor(self._cell.array()).device
+        return f"/job:localhost/replica:0/task:0/device:{self._kind}:0"
 
     @property
     def handle(self) -> Variable:
@@ -429,21 +431,28 @@ class Variable(Trackable, Operators):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A variable that is read back from a file is another one, with a key of its own."""
-        array = np.asarray(self._peek()._array)
-        return _unpickled, (array, self._trainable, self._name, self.constraint, self._shape)
+        array = self._peek()._values("A pickle")
+        own = (array, self._trainable, self._name, self.constraint, self._shape)
+        return _unpickled, (*own, self._kind)
 
     def __copy__(self) -> Variable:
         return self  # as in TensorFlow, where a copy shares the value
 
     def __deepcopy__(self, memo: Any) -> Variable:
-        copy = memo[id(self)] = Variable(
-            self._peek(),
-            trainable=self._trainable,
-            name=self._name,
-            constraint=self.constraint,
-            shape=self._shape,
-        )
+        with device(self._kind):
+            copy = memo[id(self)] = Variable(
+                self._peek(),
+                trainable=self._trainable,
+                name=self._name,
+                constraint=self.constraint,
+                shape=self._shape,
+            )
         return copy
+
+    @property
+    def _kind(self) -> str:
+        """The kind of device that it is on."""
+        return CPU if self._cell.card is None else GPU
 
     def __hash__(self) -> int:
         raise TypeError(
@@ -464,8 +473,11 @@ def _is_trainable_if(synchronization: Any) -> bool:
     return synchronization is not VariableSynchronization.ON_READ
 
 
-def _unpickled(array: Any, trainable: bool, name: str, constraint: Any, shape: Any) -> Variable:
-    variable = Variable(Tensor(array), trainable, constraint=constraint, shape=shape)
+def _unpickled(
+    array: Any, trainable: bool, name: str, constraint: Any, shape: Any, kind: str | None = None
+) -> Variable:
+    with device(kind if kind != GPU or placement.card is not None else CPU):
+        variable = Variable(Tensor(array), trainable, constraint=constraint, shape=shape)
     variable._name = name  # without the name scope of the moment
     return variable
 

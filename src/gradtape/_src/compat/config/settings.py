@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ...core.placement import placement
 from ...engines.numpy.blas import set_threads
 
 
@@ -64,13 +65,19 @@ def set_device_policy(device_policy: str | None) -> None:
 
 
 def tensor_float_32_execution_enabled() -> bool:
-    """Whether GPUs may round products to 10 bits. The CPU never does."""
+    """Whether GPUs may round products of float32 to 10 bits. The CPU never does."""
     return _settings.tensor_float_32
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
-    """Say whether GPUs may round products to 10 bits. The CPU never does."""
+    """Say whether GPUs may round products of float32 to 10 bits. The CPU never does.
+
+    Compiled functions follow it if they are traced afterwards.
+    """
     _settings.tensor_float_32 = bool(enabled)
+    card = placement.card
+    if card is not None:
+        card.use_tf32(bool(enabled))
 
 
 def get_intra_op_parallelism_threads() -> int:

@@ -12,6 +12,7 @@ from ...core.convert import as_tensor
 from ...core.dtypes import DType
 from ...core.engine import common_engine
 from ...core.errors import ShapeError
+from ...core.placement import on_host
 from ...core.shape import TensorShape
 from ...core.tensor import Tensor
 from ...ops.array.indexing import gather
@@ -139,6 +140,8 @@ def row_ends(x: Tensor, lengths: Any, padding: Any, dtype: DType) -> Any:
             f"from_tensor: `padding` must have the shape of a value, {inner}, and has {pad.shape}."
         )
     values = known(x, "from_tensor", "tensor")
-    differs = np.asarray(values != np.asarray(pad._array)).reshape(rows, columns, -1).any(-1)
+    differs = (
+        np.asarray(values != np.asarray(on_host(pad._array))).reshape(rows, columns, -1).any(-1)
+    )
     last = np.where(differs, np.arange(1, columns + 1), 0).max(1, initial=0)
     return last.astype(dtype.numpy_dtype)

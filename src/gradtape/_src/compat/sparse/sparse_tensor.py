@@ -18,6 +18,7 @@ from ...core.composite import CompositeTensor, TypeSpec
 from ...core.convert import as_tensor, holds_tensor
 from ...core.dtypes import DType, as_dtype, float32, int64
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ...core.placement import on_host
 from ...core.shape import TensorShape
 from ...core.sizes import SizeTensor, any_open, is_open, sizes_as_tensor
 from ...core.spec import Spec
@@ -169,7 +170,7 @@ def _known_shape(dense_shape: Tensor) -> TensorShape:
         return TensorShape([None if is_open(n) else n for n in dense_shape.sizes])
     if is_symbolic(dense_shape._array):
         return TensorShape([None] * dense_shape._array.shape[0])
-    return TensorShape(np.asarray(dense_shape._array).reshape(-1).tolist())
+    return TensorShape(np.asarray(on_host(dense_shape._array)).reshape(-1).tolist())
 
 
 class SparseTensorSpec(TypeSpec):

@@ -12,6 +12,7 @@ from ...core.composite import CompositeTensor
 from ...core.convert import as_tensor
 from ...core.dtypes import string
 from ...core.errors import DTypeError, InvalidArgumentError, NotATensorError, TextError
+from ...core.placement import on_host
 from ...core.tensor import Tensor, is_symbolic
 
 P = ParamSpec("P")
@@ -54,7 +55,7 @@ def values_of(value: Any, op: str, name: str = "input") -> Any:
             f"{op}: text is made of the values of `{name}`, which are not known while the function "
             "is traced."
         )
-    return np.asarray(tensor._array)
+    return np.asarray(on_host(tensor._array))
 
 
 def text_tensor(texts: Iterable[bytes], shape: tuple[int, ...]) -> Tensor:

@@ -14,7 +14,7 @@ from ..linalg import LinearAlgebra
 from .blas import by_numpy, by_scipy
 
 _BLOCK = 256  # rows of a triangular system that is solved by BLAS, on one thread
-_SINGULAR = (
+SINGULAR = (
     "a matrix is singular (a pivot is zero or NaN), so it has no inverse; linalg.pinv and "
     "linalg.lstsq(fast=False) take such matrices"
 )
@@ -29,7 +29,7 @@ class NumpyLinearAlgebra(LinearAlgebra):
         except LinAlgError as error:
             raise _with_reason(error) from None
         if np.isnan(out.sum()) and np.isnan(a).any():
-            raise LinAlgError(_SINGULAR)
+            raise LinAlgError(SINGULAR)
         return out
 
     def solve(self, a: Any, b: Any, *, adjoint: bool) -> Any:
@@ -40,7 +40,7 @@ class NumpyLinearAlgebra(LinearAlgebra):
         except LinAlgError as error:
             raise _with_reason(error) from None
         if np.isnan(out.sum()) and np.isnan(a).any():
-            raise LinAlgError(_SINGULAR)
+            raise LinAlgError(SINGULAR)
         return out
 
     def det(self, a: Any) -> Any:
@@ -157,7 +157,7 @@ class NumpyLinearAlgebra(LinearAlgebra):
         for place in np.ndindex(a.shape[:-2]) if n else ():
             factors[place], pivots, info = by_scipy(getrf, a[place])
             if info or np.isnan(factors[place]).any():
-                raise LinAlgError(_SINGULAR)
+                raise LinAlgError(SINGULAR)
             order = np.arange(n)
             for i, j in enumerate(pivots.tolist()):
                 order[i], order[j] = order[j], order[i]
@@ -221,7 +221,7 @@ class NumpyLinearAlgebra(LinearAlgebra):
 
         main = bands[..., 0 if lower else -1, :]
         if not main.all():
-            raise LinAlgError(_SINGULAR)
+            raise LinAlgError(SINGULAR)
         (tbtrs,) = get_lapack_funcs(["tbtrs"], dtype=b.dtype)
         trans = ("C" if b.dtype.kind == "c" else "T") if adjoint else "N"
         size, count = b.shape[-2], bands.shape[-2]
@@ -244,7 +244,7 @@ class NumpyLinearAlgebra(LinearAlgebra):
 
 
 def _with_reason(error: LinAlgError) -> LinAlgError:
-    return LinAlgError(_SINGULAR) if "Singular" in str(error) else error
+    return LinAlgError(SINGULAR) if "Singular" in str(error) else error
 
 
 def _cholesky_or_nan(a: Any) -> Any:

@@ -13,6 +13,7 @@ from jax.experimental import io_callback
 
 from ...core.errors import SymbolicTensorError, TextError
 from ...core.late import late
+from ...core.placement import card_of
 from ...core.sizes import is_open
 from ...core.tensor import is_symbolic
 from ...core.tracing import current_graph, traced_into
@@ -41,6 +42,11 @@ class XlaEngine(Contract):
 
     def bound(self, op: Any, kernel: Any) -> Any:
         return noted(op, kernel)
+
+    def adopt(self, array: Any) -> Any:
+        """An array of a GPU that eager code holds, as JAX's; all else JAX takes as it is."""
+        card = None if type(array) is np.ndarray else card_of(array)
+        return array if card is None else card.to_xla(array)
 
     def floor_divide(self, x: Any, y: Any) -> Any:
         self._refuse_zero(y)

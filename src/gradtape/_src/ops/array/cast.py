@@ -11,6 +11,7 @@ from ...core.cotangent import IndexedSlices
 from ...core.dtypes import as_dtype
 from ...core.errors import DTypeError, NotATensorError
 from ...core.pattern import ELEMENTWISE
+from ...core.placement import placement
 from ...core.spec import Spec
 from ...core.take_over import take_over
 from ...core.tensor import Tensor
@@ -96,7 +97,11 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     """A new tensor with the value of `input`; its gradient passes unchanged."""
     if isinstance(input, IndexedSlices):
         return IndexedSlices(identity(input.values), input.indices, input.dense_shape)
-    return _identity(input)
+    result = _identity(input)
+    if placement.blocks and type(result) is Tensor:
+        array = placement.placed(result._array)
+        return result if array is result._array else Tensor(array, result._key)
+    return result
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Tensor]:

@@ -11,6 +11,7 @@ from ...core import dtypes as dt
 from ...core.convert import as_tensor
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError, TextError
+from ...core.placement import on_host
 from ...core.take_over import lends_itself
 from ...core.tensor import Tensor, is_symbolic
 from ..declare.op import op
@@ -91,7 +92,7 @@ def as_string(
         )
     if scientific and shortest:
         raise InvalidArgumentError("as_string: `scientific` and `shortest` exclude each other.")
-    array = np.asarray(x._array)
+    array = np.asarray(on_host(x._array))
     wide = str(width) if width > -1 else ""
     padded = ("%-" if fill == "-" else "%") + wide + "s"  # for what no zeros can stand before
     if x.dtype is dt.string:

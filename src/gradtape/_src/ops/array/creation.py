@@ -18,6 +18,7 @@ from ...core.errors import (
     ShapeError,
     UnimplementedError,
 )
+from ...core.placement import card_of, on_host, placement
 from ...core.sizes import SizeTensor, any_open
 from ...core.take_over import take_over
 from ...core.tensor import Tensor
@@ -47,7 +48,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
                 f"constant: {array.size} values cannot fill shape={dims}. Give one value, or as "
                 "many as the shape has elements."
             )
-    return Tensor(array)
+    return Tensor(placement.placed(array) if placement.blocks else array)
 
 
 def convert_to_tensor(
@@ -105,13 +106,18 @@ def _refuse_layout(layout: Any, op: str) -> None:
         )
 
 
+def _maker(like: Any, name: str) -> Any:
+    """NumPy's function of this name, or that of the GPU which holds `like`."""
+    return getattr(np if type(like) is np.ndarray else card_of(like) or np, name)
+
+
 def _full(make: Any, dims: tuple[int, ...], dtype: Any, op_name: str) -> Any:
     if dtype.kind == "O":
         if make is np.ones:
             raise DTypeError(f"{op_name}: there is no string that is 1.")
         return np.full(dims, b"", object)
     try:
-        return make(dims, dtype)
+        return placement.placed(make(dims, dtype))
     except TypeError:
         if any_open(dims) is None:
             raise
@@ -141,7 +147,7 @@ def zeros_like(
     except NotATensorError as error:
         return take_over(error, zeros_like, input, dtype)
     wanted = array.dtype if dtype is None else as_dtype(dtype).numpy_dtype
-    return Tensor(_full(np.zeros, array.shape, wanted, "zeros_like"))
+    return Tensor(_full(_maker(array, "zeros"), array.shape, wanted, "zeros_like"))
 
 
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
@@ -152,7 +158,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
     except NotATensorError as error:
         return take_over(error, ones_like, input, dtype)
     wanted = array.dtype if dtype is None else as_dtype(dtype).numpy_dtype
-    return Tensor(_full(np.ones, array.shape, wanted, "ones_like"))
+    return Tensor(_full(_maker(array, "ones"), array.shape, wanted, "ones_like"))
 
 
 def eye(
@@ -187,7 +193,7 @@ def range(
     tensors = [_range_bound(v, dtype) for v in (start, limit, delta)]
     if any(type(x) is SizeTensor for x in tensors):
         return _open_range(tensors, dtype)
-    bounds = [np.asarray(x._array) for x in tensors]
+    bounds = [np.asarray(on_host(x._array)) for x in tensors]
     if any(b.ndim for b in bounds):
         raise ShapeError("range: `start`, `limit` and `delta` must be scalars.")
     if dtype is None:

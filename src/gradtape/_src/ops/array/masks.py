@@ -10,6 +10,7 @@ from ...core import dtypes as dt
 from ...core.convert import as_tensor
 from ...core.dtypes import as_dtype
 from ...core.errors import DTypeError, InvalidArgumentError, NotATensorError, ShapeError
+from ...core.placement import on_host
 from ...core.take_over import take_over
 from ...core.tensor import Tensor
 from ..declare.op import op
@@ -24,7 +25,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>
     """
     x = to_tensor(tensor, "boolean_mask")
-    chosen = np.asarray(to_tensor(mask, "boolean_mask")._array).astype(bool)
+    chosen = np.asarray(on_host(to_tensor(mask, "boolean_mask")._array)).astype(bool)
     if not chosen.ndim:
         raise ShapeError("boolean_mask: `mask` must not be a scalar.")
     first = 0 if axis is None else static_axis(axis, x.ndim, "boolean_mask")
@@ -120,7 +121,7 @@ def sequence_mask(
     """For each length a row of `maxlen` (by default the largest length): true up to that length."""
     counts = to_tensor(lengths, "sequence_mask")
     if maxlen is None:
-        values = np.asarray(counts._array)
+        values = np.asarray(on_host(counts._array))
         size = max(int(values.max()), 0) if values.size else 0
     else:
         size = static_int(maxlen, "sequence_mask", "maxlen")

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import dtypes as dt
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.pattern import MOVES
+from ...core.placement import on_host
 from ...core.sizes import size_of
 from ...core.spec import Spec
 from ...core.tensor import Tensor, is_symbolic
@@ -234,7 +235,7 @@ def _mask_indices(x: Tensor, mask: Tensor, before: list[Any], after: Any) -> lis
             f"getitem: the mask has shape {tuple(mask.shape)}, and the axes that it stands for "
             f"have {covered} (x.shape={tuple(x.shape)})."
         )
-    return [Tensor(positions) for positions in np.nonzero(np.asarray(mask._array))]
+    return [Tensor(positions) for positions in np.nonzero(np.asarray(on_host(mask._array)))]
 
 
 def _axes_taken(entry: Any) -> int:
@@ -325,7 +326,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     """The coordinates, in an array of shape `dims`, of flat positions: one column for each."""
     places = to_tensor(indices, "unravel_index")
     shape = static_ints(dims, "unravel_index", "dims")
-    flat = np.asarray(places._array)
+    flat = np.asarray(on_host(places._array))
     if flat.size and not 0 <= flat.min() <= flat.max() < math.prod(shape):
         raise InvalidArgumentError(
             f"unravel_index: an index is not in [0, {math.prod(shape)}), the size of "

@@ -17,7 +17,7 @@ from ...core.dispatch import binary, nary, unary
 from ...core.op import Keep, Op, Rule, parameters_of
 from ...core.pattern import ELEMENTWISE
 from ...core.spec import Spec, broadcast_shapes
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, zeros_of
 from ..array.shape import insert_axes, unbroadcast
 from ..math.conjugate import conj
 from .op import public
@@ -107,7 +107,7 @@ def sum_back(cotangent: Tensor, own: Tensor | Spec) -> Tensor:
 _CONSTANT: dict[Any, Callable[..., Any]] = {
     1: lambda g, saved, params: g,
     -1: lambda g, saved, params: -g,
-    0: lambda g, saved, params: Tensor(np.zeros(g._array.shape, g._array.dtype)),
+    0: lambda g, saved, params: zeros_of(g),
 }
 
 

@@ -27,7 +27,7 @@ def _zeros_like(argument: str) -> Any:
     """The rule of an argument whose gradient is zero: it keeps the shape and dtype alone."""
 
     def rule(g, like):
-        return zeros_of(like)
+        return zeros_of(like, beside=g)
 
     rule.parameters = Parameters(("g", argument), None, (), frozenset([argument]))
     return rule

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import dtypes as dt
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ..array.cast import cast
 from ..declare.static import static_int, to_tensor
@@ -30,8 +31,8 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None =
         raise DTypeError(
             f"draw_bounding_boxes: `images` must be float32 or float16, and are {x.dtype.name}."
         )
-    corners = np.asarray(cast(boxes, dt.float32)._array)
-    result = np.array(x._array)
+    corners = np.asarray(on_host(cast(boxes, dt.float32)._array))
+    result = np.array(on_host(x._array))
     shapes = f"images.shape={result.shape}, boxes.shape={corners.shape}"
     if result.ndim != 4 or corners.ndim != 3 or corners.shape[::2] != (len(result), 4):
         raise ShapeError(
@@ -45,7 +46,7 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None =
         )
     table = np.array(_COLORS if depth > 1 else [[1]], np.float32)
     if colors is not None:
-        given = np.asarray(to_tensor(colors, "draw_bounding_boxes")._array)
+        given = np.asarray(on_host(to_tensor(colors, "draw_bounding_boxes")._array))
         if given.ndim != 2 or given.shape[1] < depth:
             raise ShapeError(
                 f"draw_bounding_boxes: `colors` must be [count, channels]. Received: shape "
@@ -106,7 +107,7 @@ def non_max_suppression_with_scores(
     With `soft_nms_sigma` > 0 an overlap lowers the score of the worse box, by a Gaussian.
     """
     op_name = "non_max_suppression"
-    corners = np.asarray(to_tensor(boxes, op_name)._array)
+    corners = np.asarray(on_host(to_tensor(boxes, op_name)._array))
     if corners.ndim != 2 or corners.shape[1] != 4:
         raise ShapeError(f"{op_name}: `boxes` must be [count, 4]. Received: shape {corners.shape}.")
     low = np.minimum(corners[:, :2], corners[:, 2:])
@@ -136,7 +137,7 @@ def non_max_suppression_overlaps(
 ) -> Tensor:
     """`non_max_suppression` of boxes whose `overlaps[i, j]` are given."""
     op_name = "non_max_suppression_overlaps"
-    table = np.asarray(to_tensor(overlaps, op_name)._array)
+    table = np.asarray(on_host(to_tensor(overlaps, op_name)._array))
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise ShapeError(f"{op_name}: `overlaps` must be square. Received: shape {table.shape}.")
     indices, _ = _chosen(
@@ -157,7 +158,7 @@ def _chosen(
     op_name: str,
 ) -> tuple[Tensor, Tensor]:
     """Best first; a box whose score an overlap has lowered waits for its turn again."""
-    given = np.asarray(to_tensor(scores, op_name)._array)
+    given = np.asarray(on_host(to_tensor(scores, op_name)._array))
     if given.shape != (count,):
         raise ShapeError(
             f"{op_name}: there must be one entry of `scores` for each of the {count} boxes. "

@@ -11,6 +11,7 @@ from ...core.convert import as_tensor
 from ...core.dtypes import as_dtype
 from ...core.errors import InvalidArgumentError, ShapeError, UnimplementedError
 from ...core.pattern import each_matrix
+from ...core.placement import on_host
 from ...core.spec import Spec, broadcast_shapes
 from ...core.tensor import Tensor, is_symbolic
 from ..array.cast import cast
@@ -148,7 +149,7 @@ def _checked_factors(lower_upper: Any, perm: Any, op_name: str) -> tuple[Tensor,
             f"Received: lower_upper.shape={tuple(factors.shape)}, perm.shape={tuple(order.shape)}."
         )
     if not is_symbolic(order._array):
-        rows = np.asarray(order._array)
+        rows = np.asarray(on_host(order._array))
         if (np.sort(rows, -1) != np.arange(rows.shape[-1])).any():
             raise InvalidArgumentError(
                 f"{op_name}: `perm` must have each of 0, ..., {rows.shape[-1] - 1} once. Received: "

@@ -11,6 +11,7 @@ from ...core import dtypes as dt
 from ...core.dtypes import as_dtype
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.pattern import across, leading
+from ...core.placement import on_host
 from ...core.spec import Spec
 from ...core.tensor import Tensor
 from ..array.indexing import _both_batched, _gather_adjoint
@@ -258,7 +259,7 @@ def unique_with_counts(
 
 def unique_along(x: Tensor, axis: int, out_idx: Any) -> UniqueWithCounts:
     """The different parts of `x` along an axis, for each part its place, and the counts."""
-    array = np.asarray(x._array)
+    array = np.asarray(on_host(x._array))
     values, first, places, counts = np.unique(
         array,
         return_index=True,

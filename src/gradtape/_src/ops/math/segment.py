@@ -14,6 +14,7 @@ import numpy as np
 from ...core import dtypes as dt
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.pattern import MOVES
+from ...core.placement import on_host
 from ...core.spec import Spec
 from ...core.take_over import lends_itself
 from ...core.tensor import Tensor
@@ -153,7 +154,7 @@ def _product_of_others(data: Tensor, ids: Tensor) -> Tensor:
     rows, sorted_ids = (_select(x, order, key=(TENSOR,), unique=True) for x in (rows, flat))
     longest = length
     if isinstance(ids._array, (np.ndarray, np.generic)):
-        longest = int(np.unique(np.asarray(ids._array), return_counts=True)[1].max())
+        longest = int(np.unique(np.asarray(on_host(ids._array)), return_counts=True)[1].max())
     before = _products_before(rows, sorted_ids, longest)
     after = reverse(_products_before(reverse(rows, [0]), reverse(sorted_ids, [0]), longest), [0])
     back = _argsort(order, axis=0, descending=False)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import InvalidArgumentError, ShapeError
+from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ..array.pad import _pad
 from ..array.shape import _reshape, _transpose
@@ -85,7 +86,7 @@ def _blocks(name: str, input: Any, block_size: Any, data_format: str) -> tuple[T
 def _block_shape(name: str, x: Tensor, block_shape: Any, amounts: Any, argument: str) -> Any:
     """The sizes of the blocks, and the pairs in `argument`, checked."""
     blocks = static_ints(block_shape, name, "block_shape")
-    pairs = np.asarray(to_tensor(amounts, name)._array)
+    pairs = np.asarray(on_host(to_tensor(amounts, name)._array))
     if pairs.size == 0:
         pairs = pairs.reshape(0, 2).astype(np.int64)
     if pairs.shape != (len(blocks), 2) or pairs.dtype.kind not in "iu" or (pairs < 0).any():
@@ -175,7 +176,7 @@ def required_space_to_batch_paddings(
     blocks = np.array(static_ints(block_shape, op_name, "block_shape"), np.int32)
     base = np.zeros((len(blocks), 2), np.int32)
     if base_paddings is not None:
-        base = np.asarray(to_tensor(base_paddings, op_name)._array).astype(np.int32)
+        base = np.asarray(on_host(to_tensor(base_paddings, op_name)._array)).astype(np.int32)
     if sizes.shape != blocks.shape or base.shape != (len(blocks), 2) or (blocks < 1).any():
         raise InvalidArgumentError(
             f"{op_name}: `input_shape`, `block_shape` (positive) and `base_paddings` (pairs) must "

@@ -19,6 +19,7 @@ from ...core import dtypes as dt
 from ...core.dtypes import DType, as_dtype
 from ...core.engine import engine_of
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ...core.placement import placement
 from ...core.tensor import Tensor, is_symbolic
 from ...core.tracing import current_graph
 from ..array.cast import cast
@@ -151,7 +152,8 @@ def integers(random: Any, shape: Any, low: Any, high: Any, dtype: DType, op: str
 
 
 def _once(draw: Callable[[Any], Any], shape: Any) -> Tensor:
-    return Tensor(draw(shape))
+    drawn = draw(shape)
+    return Tensor(placement.placed(drawn) if placement.blocks else drawn)
 
 
 def float_or_integers(

@@ -15,6 +15,7 @@ import numpy as np
 from ...core import dtypes as dt
 from ...core.engine import common_engine
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
+from ...core.placement import on_host
 from ...core.tensor import Tensor, is_symbolic
 from ..array.indexing import gather
 from ..array.shape import _broadcast_to
@@ -254,7 +255,7 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
 
     The permutation is never made: each index is enciphered by itself.
     """
-    pairs = np.asarray(to_tensor(seed, "index_shuffle")._array)
+    pairs = np.asarray(on_host(to_tensor(seed, "index_shuffle")._array))
     if pairs.ndim not in (1, 2) or pairs.shape[-1] != 2:
         raise ShapeError(
             f"index_shuffle: `seed` must have shape [2] or [n, 2], and has {list(pairs.shape)}."
@@ -268,7 +269,9 @@ def random_index_shuffle(
 ) -> Tensor:
     """`index_shuffle` with a seed of three integers."""
     op = "index_shuffle"
-    places, seeds, largest = (np.asarray(to_tensor(v, op)._array) for v in (index, seed, max_index))
+    places, seeds, largest = (
+        np.asarray(on_host(to_tensor(v, op)._array)) for v in (index, seed, max_index)
+    )
     for array, name_ in ((places, "index"), (seeds, "seed"), (largest, "max_index")):
         if array.dtype not in dt.INTEGER:
             raise DTypeError(f"{op}: `{name_}` must be integers, and is {array.dtype.name}.")

@@ -10,6 +10,7 @@ from ...core import nest
 from ...core.convert import as_tensor
 from ...core.errors import DTypeError, ShapeError
 from ...core.late import late
+from ...core.placement import on_host
 from ...core.shape import TensorShape
 from ...core.tensor import Tensor
 from ...ops.declare.static import static_ints
@@ -72,7 +73,7 @@ def _arrays_of(tensors: Any, op: str) -> list[Any]:
             f"{op}: the elements hold a {type(tensors[0]).__name__}, which cannot be padded. Turn "
             "it into tensors with map or flat_map first."
         )
-    arrays = [np.asarray(tensor._array) for tensor in tensors]
+    arrays = [np.asarray(on_host(tensor._array)) for tensor in tensors]
     for array in arrays:
         if array.dtype != arrays[0].dtype:
             raise DTypeError(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import nest
+from ...core.placement import on_host
 from ...core.recorder import heard_by
 from ...core.tensor import Tensor
 from ...tape.type_specs import NoneTensorSpec, TensorSpec, TypeSpec, zeros_of_spec
@@ -80,7 +81,7 @@ def _spec_if_longer(fn: Callable[[Any], Any], element: Any, spec: Any) -> list[A
     def longer(part: Any, spec: Any) -> Any:
         if not isinstance(part, Tensor) or spec.shape.rank is None:
             return part
-        array = np.asarray(part._array)
+        array = np.asarray(on_host(part._array))
         for axis, size in enumerate(spec.shape):
             if size is None and array.shape[axis]:
                 array = np.concatenate([array, array.take([-1], axis)], axis)

@@ -16,6 +16,7 @@ from ...core.composite import CompositeTensor
 from ...core.convert import as_tensor
 from ...core.dtypes import int64
 from ...core.errors import DTypeError, InvalidArgumentError
+from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ...ops.declare.static import static_int
 from ...tape.type_specs import TensorSpec, TypeSpec
@@ -178,7 +179,7 @@ def unique(elements: Iterator[Tensor]) -> Iterator[Tensor]:
     """Each element where it first comes."""
     seen = set()
     for element in elements:
-        values = repr(np.asarray(element._array).tolist())
+        values = repr(np.asarray(on_host(element._array)).tolist())
         if values not in seen:
             seen.add(values)
             yield element

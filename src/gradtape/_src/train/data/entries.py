@@ -12,6 +12,7 @@ from ...core import nest
 from ...core.composite import is_composite
 from ...core.dtypes import DType
 from ...core.errors import DynamicSizeError, ShapeError
+from ...core.placement import on_host
 from ...core.tensor import Tensor, is_symbolic
 from .batch import stack
 from .blocks import Block, Blocks
@@ -95,7 +96,7 @@ def rows_of(element: Any, op: str) -> Rows:
             f"{op}: a tensor that is computed in a function being traced has no rows yet. Use "
             "`for row in tensor` or tf.scan there."
         )
-    return Rows(nest.map_structure(lambda tensor: np.asarray(tensor._array), element))
+    return Rows(nest.map_structure(lambda tensor: np.asarray(on_host(tensor._array)), element))
 
 
 def _nothing(element: Any, op: str) -> ShapeError:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from ...core import nest
 from ...core.dtypes import int64
+from ...core.placement import CPU, GPU, on_host, placement
 from ...core.tensor import Tensor
 from ...ops.declare.static import static_int
+from ...tape.scopes import device_kind
 from . import blocks
 from .dataset import Dataset
+from .prefetch import prefetch
 
 
 def cardinality(dataset: Dataset) -> Tensor:
@@ -42,3 +47,42 @@ def assert_cardinality(expected_cardinality: Any) -> Callable[[Dataset], Dataset
     return lambda dataset: dataset._of_same_entries(
         lambda: blocks.check_count(dataset._blocks(), expected), expected
     )
+
+
+def copy_to_device(
+    target_device: Any, source_device: Any = "/cpu:0"
+) -> Callable[[Dataset], Dataset]:
+    """For `apply`: the same elements, on this device."""
+    kind = device_kind(target_device)
+    return lambda dataset: dataset._ahead(lambda: map(_mover(kind), dataset._elements()))
+
+
+def prefetch_to_device(device: Any, buffer_size: Any = None) -> Callable[[Dataset], Dataset]:
+    """For `apply`: the same elements on this device, brought there ahead by a thread.
+
+    To a GPU they go through memory that the card reads by itself, while it computes.
+    """
+    kind = device_kind(device)
+    ahead = 2 if buffer_size is None else static_int(buffer_size, "prefetch_to_device", "size")
+
+    def moved(dataset: Dataset) -> Dataset:
+        make = partial(map, _mover(kind))
+        return dataset._ahead(lambda: prefetch(lambda: make(dataset._elements()), max(ahead, 1)))
+
+    return moved
+
+
+def _mover(kind: str | None) -> Callable[[Any], Any]:
+    """A function that brings an element to a device of this kind."""
+    if kind is None or (kind == GPU and placement.card is None):
+        return lambda element: element
+    if kind == CPU:
+        return partial(nest.map_structure, lambda x: _moved(x, on_host))
+    bring = placement.card.upload  # type: ignore[union-attr]
+    return partial(nest.map_structure, lambda x: _moved(x, bring))
+
+
+def _moved(x: Any, bring: Callable[[Any], Any]) -> Any:
+    if type(x) is not Tensor or x._array.dtype == object:
+        return x
+    return Tensor(bring(x._array))

@@ -11,6 +11,7 @@ from ...core import nest
 from ...core.convert import as_tensor, to_array
 from ...core.dtypes import as_dtype
 from ...core.errors import ShapeError
+from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ...tape.type_specs import TensorSpec, TypeSpec
 from .elements import as_element, as_row, flatten_up_to
@@ -61,7 +62,7 @@ def _as_promised(value: Any, spec: Any) -> Any:
             )
         return None if value is None else as_row(as_element(value, _OP), spec)
     if isinstance(value, Tensor) or hasattr(value, "_as_tensor"):
-        value = np.asarray(as_tensor(value)._array)
+        value = np.asarray(on_host(as_tensor(value)._array))
     array = to_array(value, spec.dtype, f"{_OP}: what the generator yields")
     if not spec.shape.is_compatible_with(array.shape):
         raise ShapeError(

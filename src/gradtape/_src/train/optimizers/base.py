@@ -13,6 +13,7 @@ import numpy as np
 from ...core.convert import as_tensor
 from ...core.dtypes import float32, int64
 from ...core.engine import common_engine
+from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ...core.tracebacks import shorten
 from ...core.tracing import current_graph
@@ -473,7 +474,7 @@ class Optimizer(State):
 
     def _step(self, gradients: dict[int, Any]) -> None:
         """Change the variables by their gradients, and count the step."""
-        rate = as_tensor(self.learning_rate)._array
+        rate = on_host(as_tensor(self.learning_rate)._array)
         if self._overrides_update_step:
             self._call_update_steps(gradients, rate)
             gradients = {}
@@ -580,7 +581,7 @@ class Optimizer(State):
         """Change one variable. A subclass may override this in place of `rule`, as in Keras."""
         i = self._get_variable_index(variable)
         g = gradient_for(variable, gradient, False, self._title)
-        scalars = self._scalars(as_tensor(learning_rate)._array, g.dtype)
+        scalars = self._scalars(on_host(as_tensor(learning_rate)._array), g.dtype)
         rule = rule_of(self.rule, (), self._slot_names)
         at_once(lambda step: rule.update(step, self._with_slots[i], g, scalars))
 

@@ -67,8 +67,8 @@ def gradient_for(variable: Variable, g: Any, by_rows: bool, title: str) -> Any:
             f"{title}: the variable {variable.name!r} is {variable.dtype.name}, and only floating "
             "variables can be updated by a gradient. Leave it out."
         )
-    if type(array) is not np.ndarray and current_graph() is None:
-        array = np.asarray(array)
+    if (type(array) is not np.ndarray or type(like) is not np.ndarray) and current_graph() is None:
+        array = variable._cell.at_home(array)
     return array if array.dtype == like.dtype else array.astype(like.dtype)
 
 
@@ -76,6 +76,8 @@ def _rows(slices: IndexedSlices, variable: Variable, title: str) -> GradientRows
     """The rows of a gradient, those with one index summed."""
     like = variable._cell.array()
     values, indices = slices.values._array, slices.indices._array
+    if current_graph() is None:
+        values = variable._cell.at_home(values)
     if values.shape != (*indices.shape, *like.shape[1:]) or indices.ndim != 1:
         raise ShapeError(
             f"{title}: the variable {variable.name!r} has shape {variable.shape}, and the rows of "

@@ -13,7 +13,7 @@ threads. The calls that do so are listed, and made in one go: no interrupt leave
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import repeat
 from operator import call, itemgetter, setitem
@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.engine import ElementProgram
+from ...core.placement import on_host
 from ...tape.cell import Cell, change, make_calls
 
 SMALL = 2**16
@@ -115,6 +117,11 @@ class Step:
 
     def update(self, kernel: Kernel, cells: list[Cell], g: Any, scalars: dict[str, Any]) -> None:
         """Update `cells`, those of a variable and its slots, by the gradient `g`."""
+        if cells[0].card is not None:
+            self._update_on_card(kernel, cells, g, scalars)
+            return
+        if type(g) is not np.ndarray:
+            g = on_host(g)
         if g.nbytes <= SMALL:
             self._cells += cells
             self._values += kernel.run([cell.read()._array for cell in cells], g, scalars)
@@ -135,10 +142,37 @@ class Step:
         rest = range(middle, g.size, 2 * block)
         self._add(self._second_half, kernel, flat, scalars, rest)
 
+    def _update_on_card(
+        self, kernel: Kernel, cells: list[Cell], g: Any, scalars: dict[str, Any]
+    ) -> None:
+        """One launch for a variable and its slots, whatever their size."""
+        card = cells[0].card
+        inputs = [card.adopt(g), *kernel.numbers(scalars)]
+        fused = card.fused(kernel.program, g.dtype)
+        if all([cell.card is card for cell in cells]):
+            arrays = [cell.writable() for cell in cells]
+            arguments = [*arrays, *inputs, *arrays]
+            self._calls.append(map(fused, *[[x] for x in arguments]))
+            return
+        arrays = [card.adopt(cell.read()._array).copy() for cell in cells]
+        fused(*arrays, *inputs, *arrays)
+        for cell, array in zip(cells, arrays, strict=True):
+            self.assign(cell, array if cell.card is card else on_host(array))
+
     def update_rows(
         self, kernel: Kernel, cells: list[Cell], rows: Any, g: Any, scalars: dict[str, Any]
     ) -> None:
         """Update some rows of `cells`, each named once; the others are not touched."""
+        card = cells[0].card
+        if card is not None:
+            rows = card.adopt(rows)
+            parts = [card.adopt(cell.read()._array)[rows] for cell in cells]
+            fused = card.fused(kernel.program, g.dtype)
+            fused(*parts, card.adopt(g), *kernel.numbers(scalars), *parts)
+            for cell, part in zip(cells, parts, strict=True):
+                self._calls.append(map(setitem, [cell.writable()], [rows], [part]))
+            return
+        rows, g = on_host(rows), on_host(g)
         new = kernel.run([cell.read()._array[rows] for cell in cells], g, scalars)
         for cell, part in zip(cells, new, strict=True):
             self._calls.append(map(setitem, [cell.writable()], [rows], [part]))
@@ -204,8 +238,14 @@ class Kernel:
     """
 
     def __init__(
-        self, ufunc_calls: list[UfuncCall], size: int, scalars: tuple[str, ...], scratch: int
+        self,
+        ufunc_calls: list[UfuncCall],
+        size: int,
+        scalars: tuple[str, ...],
+        scratch: int,
+        program: ElementProgram,
     ) -> None:
+        self.program = program
         self._scalars = scalars
         self.scratch = scratch
         self._picks = [(ufunc, itemgetter(*registers)) for ufunc, registers in ufunc_calls]
@@ -235,6 +275,10 @@ class Kernel:
         exec(compile("\n    ".join(lines), f"{__file__}, a kernel", "exec"), names)
         run: Callable[..., list[Any]] = names["run"]
         return run
+
+    def numbers(self, scalars: dict[str, Any]) -> list[Any]:
+        """The scalars in the order of the program, as numbers (or arrays of the GPU)."""
+        return [scalars[name][()] for name in self._scalars]
 
     def calls(
         self, blocks: list[list[Any]], scalars: dict[str, Any], scratch: list[list[Any]]
@@ -319,7 +363,8 @@ def compile_in_place(rule: Callable[..., list[Any]], size: int, scalars: tuple[s
     constants = {name: _Symbol(listing) for name in scalars}
     results = rule(listing, arrays, g, constants)
 
-    register = {symbol: i for i, symbol in enumerate((*arrays, g, *constants.values()))}
+    register_order = [*arrays, g, *constants.values()]
+    register = {symbol: i for i, symbol in enumerate(register_order)}
     outputs = len(register)  # the first register for a new value
     first_scratch = outputs + size
     last_read = dict.fromkeys(arrays, -1)
@@ -347,4 +392,17 @@ def compile_in_place(rule: Callable[..., list[Any]], size: int, scalars: tuple[s
         for x, i in home.items()
         if register[x] != outputs + i
     ]
-    return Kernel(calls, size, scalars, scratch)
+    return Kernel(calls, size, scalars, scratch, _program(listing, register_order, results))
+
+
+def _program(
+    listing: _Listing, inputs: list[_Symbol], results: Sequence[_Symbol]
+) -> ElementProgram:
+    """The calls without registers, as other engines take them."""
+    number = {symbol: i for i, symbol in enumerate(inputs)}
+    steps = []
+    for ufunc, operands, out in listing.calls:
+        name = _OF_PYTHON.get(ufunc, ufunc).__name__
+        steps.append((name, tuple([number[x] for x in operands])))
+        number[out] = len(number)
+    return ElementProgram(len(inputs), tuple(steps), tuple([number[x] for x in results]))

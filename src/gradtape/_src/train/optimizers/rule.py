@@ -21,6 +21,7 @@ import numpy as np
 
 from ...core.convert import as_tensor
 from ...core.engine import common_engine
+from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ...core.tracing import current_graph
 from ...ops.array.creation import zeros_like
@@ -62,7 +63,7 @@ def assign_all(step: Step | None, changes: Changes) -> None:
         if step is None:
             variable.assign(Tensor(value))
         else:
-            step.assign(variable._cell, np.array(value))
+            step.assign(variable._cell, np.array(on_host(value)))
 
 
 class Rule:
@@ -187,7 +188,10 @@ def as_scalar(value: Any, dtype: Any) -> Any:
     (As an operand an array takes 0.2 µs less than the number itself.)
     """
     if current_graph() is None:
-        return np.array(value, dtype)
+        try:
+            return np.array(value, dtype)
+        except TypeError:  # on a GPU, where it stays
+            return value.astype(dtype)
     return value.astype(dtype) if hasattr(value, "astype") else value
 
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from ...core.dtypes import as_dtype, float32
 from ...core.errors import ShapeError
+from ...core.placement import CPU, GPU
 from ...core.trackable import Trackable, restore_deferred
-from ...tape.scopes import name_scope
+from ...tape.scopes import device, name_scope
 from ...tape.variable import Variable
 from ..module import snake_case
 
@@ -67,6 +68,12 @@ class State(Trackable):
 
         `initializer` is "zeros", "ones", a number, or a function of the shape and the dtype.
         """
+        return self._add_variable(shape, initializer, dtype, name, CPU)
+
+    def _add_variable(
+        self, shape: Any, initializer: Any, dtype: Any, name: str | None, kind: str
+    ) -> Variable:
+        """On a device of this kind: counters and rates on the host, where a step begins."""
         dtype = as_dtype(dtype or float32)
         value = initializer
         if callable(initializer):
@@ -75,7 +82,7 @@ class State(Trackable):
             value = np.zeros(shape, dtype.numpy_dtype)
         else:
             value = np.full(shape, 1 if initializer == "ones" else initializer, dtype.numpy_dtype)
-        with name_scope(self.name):
+        with name_scope(self.name), device(kind):
             variable = Variable(value, trainable=False, dtype=dtype, name=name)
         self._variables.append(variable)
         if self.built:
@@ -87,11 +94,12 @@ class State(Trackable):
     ) -> Variable:
         """A new variable of the state, with shape and dtype of another one and named after it."""
         prefix = re.sub("[/:]", "_", reference_variable.name)
-        return self.add_variable(
+        return self._add_variable(
             reference_variable.shape,
             initializer,
             reference_variable.dtype,
-            name=f"{prefix}_{name or 'var'}",
+            f"{prefix}_{name or 'var'}",
+            CPU if reference_variable._cell.card is None else GPU,
         )
 
     @overload
