@@ -173,8 +173,13 @@ CONVENTIONS = [
     "Attributes of modules keep the lists and dicts that they are given (TensorFlow wraps "
     "them); a `tf.train.Checkpoint` finds layers inside the lists of Keras' models too "
     "(TensorFlow: not those).",
-    "`tf.distribute` and `tf.config` know one device, the CPU. `tf.VariableSynchronization` and"
-    " its like are kept and have no effect.",
+    "`tf.distribute` knows one device; `tf.config` the CPU, and one GPU if CuPy finds it (gpu.md).",
+    "On a GPU, tensors made of Python and NumPy values are on the host, unless they are moved; a"
+    " block `with tf.device(...)` places what is made in it, and ops run where their arrays are."
+    " Integer variables are on the host. An index out of range is an error there too.",
+    "Without soft placement a device that is not there is refused by `tf.device` itself, not by the"
+    " first op.",
+    "`tf.VariableSynchronization` and its like are kept and have no effect.",
     "A size that a placeholder of `tf.__internal__.FuncGraph` leaves open counts as large: "
     "`x[:, :3]` has 3 columns (TensorFlow: None). Placeholders of unknown rank are refused.",
     "Checkpoints are safetensors files. Those in TensorFlow's own format are refused, with how to "

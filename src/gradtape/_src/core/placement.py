@@ -13,8 +13,6 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-import numpy as np
-
 from .dtypes import INEXACT
 from .engine import Engine, engine_of
 
@@ -123,12 +121,13 @@ class Placement:
 placement = Placement()
 
 
+cards: dict[type, Any] = {}
+"""The engines of GPUs by the type of their arrays; an engine enters itself when it is imported."""
+
+
 def card_of(array: Any) -> Any:
-    """The engine of an array that is on a device of its own; None for the host's, and symbols."""
-    if not hasattr(array, "dtype") or hasattr(type(array), "_trace"):
-        return None
-    engine = engine_of(type(array))
-    return None if engine.is_host or engine.is_compiled else engine
+    """The engine of an array that is on a GPU; None for any other, symbols and what is no array."""
+    return cards.get(type(array))
 
 
 def on_device(array: Any, kind: str) -> Any:
@@ -141,5 +140,5 @@ def on_device(array: Any, kind: str) -> Any:
 
 def on_host(array: Any) -> Any:
     """An array of NumPy in place of one on a device of its own; others, and symbols, as is."""
-    card = None if type(array) is np.ndarray else card_of(array)
+    card = card_of(array)
     return array if card is None else card.to_numpy(array)

@@ -14,7 +14,7 @@ from .dtypes import DType
 from .engine import engine_of
 from .errors import SymbolicTensorError
 from .late import late
-from .placement import on_device, placement
+from .placement import card_of, on_device, on_host, placement
 from .shape import TensorShape
 
 _ndarray = np.ndarray
@@ -111,7 +111,7 @@ class Tensor(Operators):
         if type(array) is _ndarray:
             return array
         try:
-            return engine_of(type(array)).to_numpy(array)
+            return np.asarray(on_host(array))
         except TypeError as error:
             raise symbolic_error(self, use) from error
 
@@ -253,8 +253,8 @@ def is_inexact(tensor: Tensor) -> bool:
 
 
 def _device_of(array: Any) -> str:
-    engine = engine_of(type(array))
-    return "CPU:0" if engine.is_host or engine.is_compiled else engine.device_of(array)
+    card = card_of(array)
+    return "CPU:0" if card is None else card.device_of(array)
 
 
 def _moved(tensor: Tensor, kind: str) -> Tensor:
@@ -273,24 +273,13 @@ def zeros_of(like: Any, shape: Any = None, beside: Any = None) -> Tensor:
     dtype = getattr(like.dtype, "numpy_dtype", like.dtype)
     sizes = tuple(like.shape if shape is None else shape)
     try:
-        place = like if beside is None else getattr(beside, "_array", None)
-        if _is_elsewhere(place):
-            return Tensor(engine_of(type(place)).zeros(sizes, dtype))
+        card = card_of(beside._array if type(beside) is Tensor else like)
+        if card is not None:
+            return Tensor(card.zeros(sizes, dtype))
         return Tensor(np.zeros(sizes, dtype))
     except TypeError:  # a size is open, in a trace
         engine = engine_of(next(type(n) for n in sizes if not isinstance(n, int)))
         return Tensor(engine.zeros(sizes, dtype))
-
-
-def _is_elsewhere(array: Any) -> bool:
-    """Whether it is an array with values that NumPy does not hold."""
-    return (
-        type(array) is not _ndarray
-        and hasattr(array, "astype")
-        and not is_symbolic(array)
-        and not (engine := engine_of(type(array))).is_host
-        and not engine.is_compiled
-    )
 
 
 def is_symbolic(array: Any) -> bool:

@@ -338,7 +338,6 @@ def for_eager(arrays: Iterable[Any]) -> list[Any]:
 
 
 _LARGE = 2**16  # bytes
-_OFTEN = 16  # calls
 
 
 class Executable:
@@ -361,38 +360,20 @@ class Executable:
         self._jitted = jax.jit(function, donate_argnums=tuple(donated), keep_unused=True)
         self._avals = [_aval(x) for x in inputs]
         self._run: Callable[[list[Any]], Any] | None = None
-        # On a GPU XLA replays a program as a graph of CUDA, and rewrites it for other arrays. The
-        # arrays of a step that donates its spares take turns, so two programs take turns too.
-        self._takes_turns = bool(tuple(donated)) and placement.card is not None
-        self._other: Callable[[list[Any]], Any] | None = None
-        self._calls = 0
         self._handlers: Any = None
         self._place: Any = None  # the sharding, and the devices of it
 
     def __call__(self, arrays: list[Any]) -> list[Any]:
         run = self._run or self._compile()
-        if self._takes_turns:
-            run = self._next_run()
         for i, x in enumerate(arrays):
             if type(x) is not ArrayImpl:
                 arrays[i] = self._on_device(i, x)
         return run(arrays).consume_with_handlers(self._handlers)  # type: ignore[no-any-return]
 
-    def _next_run(self) -> Any:
-        self._calls += 1
-        if self._calls == _OFTEN:
-            self._other = self._compiled().runtime_executable().execute_sharded
-        if self._other is not None:
-            self._run, self._other = self._other, self._run
-        return self._run
-
-    def _compiled(self) -> Any:
+    def _compile(self) -> Callable[[list[Any]], Any]:
         with jax.enable_x64(True):
             specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self._avals]  # type: ignore[no-untyped-call]
-            return self._jitted.lower(*specs).compile()
-
-    def _compile(self) -> Callable[[list[Any]], Any]:
-        compiled = self._compiled()
+            compiled: Any = self._jitted.lower(*specs).compile()
         program = compiled.runtime_executable()
         devices = program.local_devices()
         self._place = jax.sharding.SingleDeviceSharding(devices[0]), devices

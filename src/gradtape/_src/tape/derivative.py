@@ -18,6 +18,7 @@ from ..core.convert import as_tensor
 from ..core.cotangent import IndexedSlices
 from ..core.engine import common_engine
 from ..core.errors import ShapeError
+from ..core.placement import card_of
 from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of
 from .scopes import LimitedWarning
 from .variable import Variable, variable_of
@@ -201,8 +202,9 @@ def ones_of(target: Tensor) -> Tensor:
     array = target._array
     if is_symbolic(array):  # no constant of NumPy: it would be folded, and stored in the program
         return Tensor(common_engine([array]).ones_like(array))
-    if type(array) is not np.ndarray and not (engine := common_engine([array])).is_host:
-        return Tensor(engine.ones(array.shape, array.dtype))
+    card = card_of(array)
+    if card is not None:
+        return Tensor(card.ones(array.shape, array.dtype))
     return Tensor(np.ones(array.shape, array.dtype) if array.shape else array.dtype.type(1))
 
 

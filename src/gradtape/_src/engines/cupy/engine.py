@@ -17,13 +17,14 @@ import numpy as np
 
 from ...core import dtypes as dt
 from ...core.errors import InvalidArgumentError, ResourceExhaustedError
-from ...core.placement import placement
+from ...core.placement import cards, placement
 from ..contract import Contract
 from . import kernels
 from .transfers import transfers, upload
 
 _BFLOAT16 = dt.bfloat16.numpy_dtype
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+_HOST_ONLY = {d.numpy_dtype for d in dt.ALL if d.name.startswith("float8")}
 _NO_KERNEL = (TypeError, NotImplementedError)
 """What CuPy raises for a dtype or an option that it does not have."""
 
@@ -78,6 +79,8 @@ class CupyEngine(Contract):
 
     def _returned(self, array: Any) -> Any:
         array = np.asarray(array)
+        if array.dtype in _HOST_ONLY:
+            return array
         transfers.count_to_card(array.nbytes, silent=True)
         return cupy.asarray(array)
 
@@ -132,6 +135,10 @@ class CupyEngine(Contract):
                     raise  # an array of the host among them: the op is run again on adopted ones
                 if any([a.dtype == _BFLOAT16 for a in arrays]):
                     return self._in_float32(run, arrays, params)
+                return self._by_the_host(op, arrays, params, error)
+            except ValueError as error:
+                if "Unsupported dtype" not in str(error):  # floats of 8 bits: held on the host
+                    raise
                 return self._by_the_host(op, arrays, params, error)
 
         return run
@@ -420,3 +427,4 @@ def out_of_memory(error: Exception) -> str:
 
 engine = CupyEngine(cupy)
 """The GPU, by CuPy."""
+cards[cupy.ndarray] = engine

@@ -11,7 +11,7 @@ from ...core.dtypes import int64
 from ...core.placement import CPU, GPU, on_host, placement
 from ...core.tensor import Tensor
 from ...ops.declare.static import static_int
-from ...tape.scopes import device_kind
+from ...tape.scopes import device_kind, parse_device
 from . import blocks
 from .dataset import Dataset
 from .prefetch import prefetch
@@ -53,6 +53,7 @@ def copy_to_device(
     target_device: Any, source_device: Any = "/cpu:0"
 ) -> Callable[[Dataset], Dataset]:
     """For `apply`: the same elements, on this device."""
+    parse_device(source_device, "copy_to_device")  # wherever the elements are, they are moved
     kind = device_kind(target_device)
     return lambda dataset: dataset._ahead(lambda: map(_mover(kind), dataset._elements()))
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...core.convert import as_tensor
 from ...core.engine import common_engine
-from ...core.placement import on_host
+from ...core.placement import card_of, on_host
 from ...core.tensor import Tensor
 from ...core.tracing import current_graph
 from ...ops.array.creation import zeros_like
@@ -90,6 +90,8 @@ class Rule:
 
     def __call__(self, xp: Any, arrays: list[Any], g: Any, scalars: dict[str, Any]) -> list[Any]:
         """The new values of `arrays`: the variable, its slots, its average, its accumulator."""
+        if card_of(arrays[0]) is not None:  # numbers of the host go along with its kernels
+            scalars = {n: s[()] if type(s) is np.ndarray else s for n, s in scalars.items()}
         w, *rest = arrays
         if self.accumulates:
             _, g = scale_gradient(xp, w, g, factor=scalars["unscale"])
