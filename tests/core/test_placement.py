@@ -54,7 +54,7 @@ class Broken(types.ModuleType):
 
 def test_a_broken_driver_is_reported_and_the_cpu_used(monkeypatch, caplog):
     cupy = Broken("cupy")
-    cupy.__spec__ = types.SimpleNamespace(name="cupy")
+    cupy.__spec__ = types.SimpleNamespace(name="cupy", origin="cupy.py")
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     with caplog.at_level(logging.WARNING, "gradtape"):
         engine, reason = _find_card()
@@ -64,8 +64,15 @@ def test_a_broken_driver_is_reported_and_the_cpu_used(monkeypatch, caplog):
 
 def test_no_card(monkeypatch):
     cupy = types.ModuleType("cupy")
-    cupy.__spec__ = types.SimpleNamespace(name="cupy")
+    cupy.__spec__ = types.SimpleNamespace(name="cupy", origin="cupy.py")
     runtime = types.SimpleNamespace(getDeviceCount=lambda: 0)
     cupy.cuda = types.SimpleNamespace(runtime=runtime)
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     assert _find_card() == (None, "CuPy finds no GPU")
+
+
+def test_a_folder_of_its_name_is_not_cupy(tmp_path, monkeypatch):
+    (tmp_path / "cupy").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    if "cupy" not in sys.modules:
+        assert _find_card() == (None, "CuPy is not installed (pip install 'gradtape[gpu]')")

@@ -283,7 +283,7 @@ def install():
     linalg = CardNamespace(scipy.linalg)
     scipy_part = module("cupyx.scipy", special=special, fft=fft, linalg=linalg)
     cupyx = module("cupyx", scipy=scipy_part, errstate=lambda **kw: contextlib.nullcontext())
-    cupy.__spec__ = types.SimpleNamespace(name="cupy", submodule_search_locations=None)
+    cupy.__spec__ = types.SimpleNamespace(name="cupy", origin="a stand-in")
     sys.modules |= {
         "cupy": cupy,
         "cupyx": cupyx,

@@ -28,10 +28,10 @@ def run_on_card(*arguments):
     "files",
     [
         ["gpu/test_devices.py"],
-        ["gpu/test_ops.py"],
+        ["gpu/test_ops.py", "-k", "is_that_of_numpy"],  # NumPy rounds products of half precision
         ["semantics/test_variables.py", "semantics/test_variables_in_functions.py"],
     ],
     ids=str,
 )
 def test_as_with_a_gpu(files):
-    run_on_card(*[str(TESTS / file) for file in files])
+    run_on_card(*[str(TESTS / file) if file.endswith(".py") else file for file in files])

@@ -24,7 +24,8 @@ def _load_cupy() -> Engine:
 
 def _find_card() -> tuple[Engine | None, str]:
     """The engine of the GPU; or None, and what is missing."""
-    if find_spec("cupy") is None:
+    spec = find_spec("cupy")
+    if spec is None or spec.origin is None:  # a folder of this name on the path is not CuPy
         return None, "CuPy is not installed (pip install 'gradtape[gpu]')"
     try:
         import cupy
