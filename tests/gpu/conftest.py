@@ -1,13 +1,13 @@
-"""Tests that need a GPU: `scripts/test --gpu`. Elsewhere they are skipped, with the reason."""
+"""Tests that need a GPU: `scripts/test --gpu`. Where there is none, they are not collected."""
 
 import pytest
 
 from gradtape._src.core.placement import placement
 
+collect_ignore_glob = [] if placement.card is not None else ["test_*.py"]
 
-@pytest.fixture(autouse=True, scope="session")
+
+@pytest.fixture(scope="session")
 def card():
     """The engine of the GPU."""
-    if placement.card is None:
-        pytest.skip(f"no GPU: {placement.reason}")
     return placement.card

@@ -72,7 +72,7 @@ def tensor_float_32_execution_enabled() -> bool:
 def enable_tensor_float_32_execution(enabled: bool) -> None:
     """Say whether GPUs may round products of float32 to 10 bits. The CPU never does.
 
-    Compiled functions follow it if they are traced afterwards.
+    It is about eager code: compiled functions multiply as XLA does.
     """
     _settings.tensor_float_32 = bool(enabled)
     card = placement.card
