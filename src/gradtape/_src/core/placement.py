@@ -31,9 +31,6 @@ class Placement:
 
     def __init__(self) -> None:
         self._look: Callable[[], tuple[Engine | None, str]] | None = None
-        self._card: Engine | None = None
-        self._reason = ""
-        self._known = False
         self.blocks = False  # whether there was ever a block for a device, in any thread
         self.block_of_thread: ContextVar[str | None] = ContextVar("device", default=None)
 
@@ -41,19 +38,17 @@ class Placement:
         """Let `look()` find the engine of a GPU, or give None and the reason."""
         self._look = look
 
-    @property
-    def card(self) -> Engine | None:
-        """The engine of the GPU; None if there is none, or it is not to be used."""
-        if not self._known:
-            self._find()
-        return self._card
+    card: Engine | None
+    """The engine of the GPU; None if there is none, or it is not to be used."""
 
-    @property
-    def reason(self) -> str:
-        """Why there is no GPU in use; "" if there is one."""
-        if not self._known:
-            self._find()
-        return self._reason
+    reason: str
+    """Why there is no GPU in use; "" if there is one."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("card", "reason"):
+            raise AttributeError(name)
+        self._find()  # once: an ordinary attribute ever after, which a compiled call looks at
+        return self.__dict__[name]
 
     def _find(self) -> None:
         wanted = os.environ.get("GRADTAPE_DEVICE", "").upper().strip("/").partition(":")[0]
@@ -66,15 +61,16 @@ class Placement:
             card, reason = self._look()
         if wanted == GPU and card is None:
             raise RuntimeError(f"GRADTAPE_DEVICE=gpu, and there is no GPU to be used: {reason}.")
-        self._card, self._reason, self._known = card, reason, True
+        self.card, self.reason = card, reason
 
     def hide(self) -> None:
         """Use no GPU from here on."""
-        self._card, self._reason, self._known = None, "it is hidden", True
+        self.card, self.reason = None, "it is hidden"
 
     def forget(self) -> None:
         """Look for the GPU again when it is next asked about."""
-        self._card, self._known = None, False
+        self.__dict__.pop("card", None)
+        self.__dict__.pop("reason", None)
 
     # Blocks
 
@@ -106,7 +102,7 @@ class Placement:
         where Python looks at them.
         """
         block = self.block
-        card = self._card if self._known else self.card
+        card = self.card
         if block is None and (card is None or array.dtype not in INEXACT):
             return array
         if array.dtype == object or hasattr(type(array), "_trace"):
