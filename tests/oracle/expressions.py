@@ -70,7 +70,7 @@ SHAPED = {
         ("tf.cast(tf.argsort({0}), tf.float64)", (3,)),
         ("tf.cast(tf.searchsorted([-0.5, 0.1, 0.7], tf.cast({0}, tf.float32)), tf.float64)", (3,)),
         ("tf.math.real(tf.signal.fft(tf.complex({0}, {1})))", (3,), (3,)),
-        ("tf.nn.moments({0}, [0])[1]", (2, 3)),
+        ("tf.math.reduce_variance({0}, 0)", (2, 3)),
         ("tf.linalg.cross({0}, {1})", (3,), (3,)),
         ("tf.math.unsorted_segment_max({0}, [2, 0, 1], 3)", (3,)),
     ],
