@@ -46,6 +46,9 @@ def arguments(questions: dict[str, Question]) -> argparse.Namespace:
     parser.add_argument(
         "--systems", type=names, metavar="A,B", help=f"only these of {', '.join(SYSTEMS)}"
     )
+    parser.add_argument(
+        "--against", type=Path, metavar="FOLDER", help="another checkout of gradtape, beside this"
+    )
     parser.add_argument("--rounds", type=int, metavar="N", help="rounds of measuring (20)")
     parser.add_argument(
         "--iterations", type=int, metavar="N", help="steps of the memory growth run (20000)"
@@ -66,6 +69,8 @@ def arguments(questions: dict[str, Question]) -> argparse.Namespace:
 
 def make_settings(chosen: argparse.Namespace, selected: dict[str, Question]) -> Settings:
     asked = {system for question in selected.values() for system in question.programs}
+    if chosen.against is None:
+        asked.discard("before")
     iterations = 1_000_000 if chosen.full else 3_000 if chosen.quick else None
     return Settings(
         systems=[name for name in chosen.systems or SYSTEMS if name in asked],
@@ -73,6 +78,7 @@ def make_settings(chosen: argparse.Namespace, selected: dict[str, Question]) -> 
         seconds=0.005 if chosen.quick else 0.03,
         iterations=chosen.iterations or iterations,
         install=not (chosen.quick or chosen.no_install),
+        against=chosen.against,
     )
 
 

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bench.peers import ROOT, Absent, interpreter
@@ -32,14 +33,18 @@ class Worker:
     """The process of one system; a context manager that ends it."""
 
     def __init__(
-        self, name: str, python: str, extra: Mapping[str, str | None] | None = None
+        self,
+        name: str,
+        python: str,
+        source: Path | None,
+        extra: Mapping[str, str | None] | None = None,
     ) -> None:
         self.name = name
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
         self.process = subprocess.Popen(
             [python, "-m", "bench.worker", name],
             cwd=ROOT,
-            env=_environment(name, extra or {}),
+            env=_environment(source, extra or {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
@@ -88,14 +93,14 @@ class Worker:
         self.close()
 
 
-def _environment(name: str, extra: Mapping[str, str | None]) -> dict[str, str]:
-    """The environment of a worker; what is None in `extra` is left out."""
+def _environment(source: Path | None, extra: Mapping[str, str | None]) -> dict[str, str]:
+    """The environment of a worker that imports from `source`; None in `extra` leaves out."""
     # Without bytecode files every import would compile, and import time would measure that.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment |= ONE_THREAD | {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
     environment.pop("PYTHONPATH", None)
-    if name == "gradtape" and (ROOT / "src").exists():
-        environment["PYTHONPATH"] = str(ROOT / "src")
+    if source and source.exists():
+        environment["PYTHONPATH"] = str(source)
     return {k: v for k, v in (environment | dict(extra)).items() if v is not None}
 
 
@@ -182,6 +187,12 @@ class Settings:
     seconds: float = 0.03
     iterations: int | None = None
     install: bool = True
+    against: Path | None = None
+
+    def source(self, system: str) -> Path | None:
+        """Where the system is imported from, if it is a checkout of gradtape."""
+        checkout = {"gradtape": ROOT, "before": self.against}.get(system)
+        return checkout and checkout / "src"
 
 
 class Session:
@@ -197,7 +208,7 @@ class Session:
         for name in self.settings.systems:
             try:
                 self.pythons[name] = interpreter(name, install=self.settings.install)
-                self.workers[name] = Worker(name, self.pythons[name])
+                self.workers[name] = Worker(name, self.pythons[name], self.settings.source(name))
             except (Absent, OSError) as reason:
                 self.absent[name] = str(reason)
         return self
@@ -250,7 +261,8 @@ class Session:
             try:
                 if question.own_process:
                     extra = question.own_process(result.given)
-                    with Worker(system, self.pythons[system], extra) as own:
+                    source = self.settings.source(system)
+                    with Worker(system, self.pythons[system], source, extra) as own:
                         answer = own.ask(request, progress)
                 else:
                     answer = worker.ask(request, progress)

@@ -103,6 +103,9 @@ class Question:
         return self.measure in (seconds_per_step, quickest_step, quickest_of_many)
 
     def program(self, *systems: str) -> Callable[[Program], Program]:
+        if "gradtape" in systems:
+            systems += ("before",)
+
         def register(prepare: Program) -> Program:
             self.programs.update(dict.fromkeys(systems, prepare))
             return prepare

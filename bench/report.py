@@ -116,7 +116,8 @@ class Report:
             "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "commit": commit(),
             "machine": machine(),
-            "settings": asdict(self.settings) | {"threads": 1},
+            "settings": asdict(self.settings)
+            | {"against": str(self.settings.against), "threads": 1},
             "versions": dict(self.versions),
             "absent": dict(self.absent),
             "results": [
