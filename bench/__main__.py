@@ -61,7 +61,8 @@ def arguments(questions: dict[str, Question]) -> argparse.Namespace:
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the results")
     chosen = parser.parse_args()
-    for given, known in ((chosen.only, questions), (chosen.systems, SYSTEMS)):
+    asked = None if chosen.what == "gpu" else chosen.only  # there, parts of titles
+    for given, known in ((asked, questions), (chosen.systems, SYSTEMS)):
         if unknown := set(given or ()) - set(known):
             parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(known)}")
     return chosen
@@ -88,7 +89,7 @@ def main() -> int:
     if chosen.what == "gpu":
         from bench.gpu import run
 
-        return run(chosen.rounds or 7)
+        return run(chosen.rounds or 7, chosen.only, chosen.systems)
     if chosen.what == "soak":
         return soak(chosen.minutes)
     selected = {

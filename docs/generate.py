@@ -109,7 +109,7 @@ CONVENTIONS = [
     "as a gradient becomes a tensor; keyword arguments are allowed in `@function` (R12); forward "
     "mode uses the transpose of the gradient function (T17).",
     "`ForwardAccumulator` refuses a tangent of another shape than its primal (T9).",
-    "`tf.test` only says how it was built; for tests of gradients (Y9) there is `tf.testing`.",
+    "`tf.test` has `compute_gradient` (Y9) and says how it was built; its TestCase is not there.",
     "Sparse tensors: `concat`, `split`, `maximum`, `minimum`, `reduce_max`, `bincount` by weights, "
     "sparse results of `reduce_sum` and products of two sparse matrices have gradients, and all "
     "that have a first one have a second (TensorFlow: none, or an error). The sum of tensors out "
@@ -139,11 +139,17 @@ CONVENTIONS = [
     "`random.categorical` refuses logits that are NaN, but not in `@function`; `function.verify` "
     "reports it.",
     "Tensors can be indexed by integer arrays, as in NumPy.",
-    "In `@function`, a call that finds an iterator at its end changes no variable (Q31); a "
-    "`return` may stand in a loop over a dataset, and such a loop has a gradient.",
+    "In `@function`, a call that finds an iterator at its end, or an element that cannot be made, "
+    "changes no variable, and the elements that it took come again (Q31); a `return` may stand in "
+    "a loop over a dataset, and such a loop has a gradient.",
+    "What a user's function raises in a dataset comes out as it is (TensorFlow: as an "
+    "InvalidArgumentError). A file that is not there ends like a damaged one, and the next file "
+    "comes (TensorFlow raises for it again, for ever).",
     "In `@function`, where a size depends on values (`boolean_mask`, `unique`, one-argument "
     "`where`, `x[:n]`, a TensorArray that grows), the function runs as plain Python for that "
-    "signature, with a warning; with `jit_compile=True` it is an error.",
+    "signature, with a warning. With `jit_compile=True` it is an error, unless the size is "
+    "computed from integer arguments alone: then, as in TensorFlow, there is a program for each of "
+    "their values.",
     "In `@function` the same holds for text that is an argument, or that depends on one: a program "
     "has no text. Texts of Python, and what is computed of constants, are known while it is "
     "traced.",

@@ -17,7 +17,7 @@ SOURCE = Path(gradtape.__file__).parent
 NAMESPACES = "public namespaces"
 LAYERS = [
     "version", "core", "engines", "ops", "tape", "function", "train", "compat",
-    "testing", "heart", "names", "command", NAMESPACES,
+    "inspect", "testing", "heart", "names", "command", NAMESPACES,
 ]  # fmt: skip
 
 

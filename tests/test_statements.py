@@ -13,7 +13,6 @@ SECTIONS = dict(re.findall(r"^## ([A-Z])\. (.*?)(?=^## )", PAGE, re.M | re.S))
 
 # A test names its statement first; the rows of section X are cases.
 NAMED = re.compile(r"^ *def test_([A-Z]\d+)_|^ *case\(\"(X\d+)-", re.M)
-MISSING_HERE = {"Y9"}  # tf.test
 
 
 def files_by_statement():
@@ -37,8 +36,7 @@ def test_the_numbers_of_each_section_are_complete():
 
 
 def test_every_statement_has_a_test():
-    assert {number for number, _ in STATEMENTS} - TESTS.keys() == MISSING_HERE
-    assert {mark for number, mark in STATEMENTS if number in MISSING_HERE} == {"○"}
+    assert {number for number, _ in STATEMENTS} <= TESTS.keys()
 
 
 def test_every_test_has_a_statement():
@@ -56,12 +54,6 @@ def test_the_contents_lead_to_each_section():
     headings = re.findall(r"^## ([A-Z]\. .*)$", PAGE, re.M)
     anchors = [re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings]
     assert re.findall(r"\]\(#([^)]+)\)", PAGE) == anchors
-
-
-def test_statements_that_gradtape_does_not_hold_say_so():
-    for number in MISSING_HERE:
-        text = re.search(rf"\*\*{number}\*\*.*?(?=^- |^## )", PAGE, re.M | re.S)[0]
-        assert "differences.md" in text
 
 
 def test_the_page_of_differences_names_the_statements_that_differ():

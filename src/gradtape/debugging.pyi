@@ -7,6 +7,7 @@ from ._src.core.tracebacks import (
     enable_traceback_filtering as enable_traceback_filtering,
     is_traceback_filtering_enabled as is_traceback_filtering_enabled,
 )
+from ._src.inspect.asking import explain_gradients as explain_gradients
 from ._src.ops.effects.debugging import (
     Assert as Assert,
     assert_all_finite as assert_all_finite,
@@ -33,3 +34,4 @@ from ._src.ops.effects.debugging import (
     check_numerics as check_numerics,
     is_numeric_tensor as is_numeric_tensor,
 )
+from ._src.tape.explanation import Cause as Cause, Explanation as Explanation

@@ -6,3 +6,4 @@ from ._src.compat.builds import (
     is_built_with_xla as is_built_with_xla,
     is_gpu_available as is_gpu_available,
 )
+from ._src.testing.gradcheck import compute_gradient as compute_gradient

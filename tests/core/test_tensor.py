@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape._src.core.tensor import Tensor, is_symbolic, key_of, new_key, numpy_text
+from gradtape._src.core.tensor import (
+    LateTensor,
+    Tensor,
+    is_symbolic,
+    key_of,
+    new_key,
+    numpy_text,
+)
 
 X = tf.constant([[1.0, 2.0], [3.0, 4.0]])
 
@@ -151,3 +158,21 @@ def test_reflected_operators_put_the_other_side_first():
     assert float(round(tf.constant(2.6))) == 3 and float(+x) == 2 and float(abs(-x)) == 2
     assert bool(True ^ tf.constant(False)) and bool(~tf.constant(False))
     assert (np.ones([1, 2]) @ X).shape == (1, 2)
+
+
+def test_a_late_tensor_is_a_plain_one_when_it_was_looked_at():
+    made = []
+
+    def make():
+        made.append(np.array([1.0, 2.0], np.float32))
+        return made[-1]
+
+    x = LateTensor(make)
+    assert isinstance(x, Tensor) and not made
+    np.testing.assert_array_equal((x * x).numpy(), [1.0, 4.0])
+    assert type(x) is Tensor and len(made) == 1 and x._array is made[0]
+    y = LateTensor(make)
+    with tf.GradientTape() as tape:
+        tape.watch(y)
+        loss = 3.0 * y
+    np.testing.assert_array_equal(tape.gradient(loss, y).numpy(), [3.0, 3.0])

@@ -84,7 +84,8 @@ def test_what_the_user_was_handling_stays_behind_what_is_taken_out():
     try:
         {}["mine"]
     except KeyError as mine:
-        error = caught(tf.function(lambda x: tf.zeros([x]), jit_compile=True), tf.constant(1))
+        f = tf.function(lambda x: tf.zeros([tf.cast(x, tf.int32)]), jit_compile=True)
+        error = caught(f, tf.constant(1.0))
         assert isinstance(error, tf.errors.SymbolicTensorError)
         assert error.__cause__ is None and error.__context__ is mine
 

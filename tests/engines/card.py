@@ -7,11 +7,18 @@ translated to NumPy here), its memory and its streams are tested by tests/gpu al
 """
 
 import contextlib
+import ctypes
+import functools
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import types
+from pathlib import Path
 
 import numpy as np
+import pytest
 import scipy.fft
 import scipy.linalg
 import scipy.special
@@ -52,6 +59,10 @@ class ndarray(Box):
     @property
     def strides(self):
         return self._values.strides
+
+    @property
+    def _c_contiguous(self):
+        return self._values.flags.c_contiguous
 
     def astype(self, dtype, copy=True):
         return ndarray(self._values.astype(dtype, copy=copy))
@@ -149,7 +160,7 @@ class ElementwiseKernel:
         self._inputs = [part.split()[-1] for part in inputs.split(",")]
         self._outputs = [part.split()[-1] for part in outputs.split(",")]
         text = re.sub(r"\b(T|float)\(", "(", body)
-        text = re.sub(r"\b(T|float) (?=\w+ =)", "", text)
+        text = re.sub(r"\b(const )?(T|float) (?=\w+ =)", "", text)
         text = re.sub(
             r"\((\w+) > \(0\) \? \(1\) : \(\1 < \(0\) \? \(-1\) : \1\)\)", r"sign(\1)", text
         )
@@ -167,7 +178,9 @@ class ElementwiseKernel:
             logits, largest, log_sum, labels, _ = given
             return ndarray(log_sum - (logits[np.arange(len(labels)), labels] - largest))
         names = {name: getattr(np, name) for name in (
-            "exp", "log1p", "where", "sqrt", "log", "sign", "power", "square")}  # fmt: skip
+            "exp", "expm1", "log1p", "where", "sqrt", "log", "sign", "power", "square",
+            "tanh")}  # fmt: skip
+        names["erfc"] = scipy.special.erfc
         names |= {"pow": np.power, "max": np.maximum, "min": np.minimum, "fabs": np.abs}
         names |= dict(zip(self._inputs, given, strict=False))
         with np.errstate(all="ignore"):
@@ -179,6 +192,136 @@ class ElementwiseKernel:
             array._values[...] = result
         results = tuple(written) or tuple(map(ndarray, results))
         return results[0] if len(results) == 1 else results
+
+
+class RandomKernel:
+    """One of those of random numbers, as C++ that the host's compiler has taken; by threads."""
+
+    def __init__(self, code, name):
+        self._code, self._name = code, name
+
+    def __call__(self, blocks, threads, args):
+        if shutil.which("g++") is None:
+            pytest.skip("no g++ here to compile the kernels of random numbers with")
+        library = compiled_for_host(self._code)
+        call = getattr(library, self._name)
+        given = [_as_c(a) for a in args]
+        for i in range(blocks[0] * threads[0]):
+            library.set_thread(ctypes.c_longlong(i))
+            call(*given)
+
+
+def _as_c(value):
+    if isinstance(value, ndarray):
+        return ctypes.c_void_p(value._values.ctypes.data)
+    kinds = {np.uint64: ctypes.c_uint64, np.int64: ctypes.c_int64, np.int32: ctypes.c_int32}
+    return kinds[type(value)](int(value))
+
+
+_AS_CPP = """
+#include <cmath>
+using namespace std;
+#define __device__ static
+#define __global__
+#define __umul64hi(a, b) ((unsigned long long)(((unsigned __int128)(a) * (b)) >> 64))
+struct Place { long long x; };
+static Place blockIdx = {0}, blockDim = {1}, threadIdx = {0};
+extern "C" void set_thread(long long i) { threadIdx.x = i; }
+"""
+
+
+@functools.cache
+def compiled_for_host(code):
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder, "kernels.cpp"), Path(folder, "kernels.so")
+        source.write_text(_AS_CPP + code)
+        options = ["-O1", "-w", "-ffp-contract=off", "-shared", "-fPIC"]
+        subprocess.run(["g++", *options, "-o", library, source], check=True)
+        return ctypes.CDLL(str(library))
+
+
+def multiply(handle, flip_b, flip_a, n, m, k, one, b, kind, lead_b, step_b, a, _, lead_a, step_a,
+             zero, out, __, lead, step, count, sums, algorithm):  # fmt: skip
+    """cuBLAS' product of many matrices, which lie by columns."""
+    dtype = np.dtype([np.float32, np.float64, np.float16][kind] if kind < 3 else "bfloat16")
+
+    def at(address, rows, columns, lead, step):
+        size = (count - 1) * step + (columns - 1) * lead + rows
+        kept = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
+        steps = [dtype.itemsize * each for each in (step, 1, lead)]
+        flat = np.frombuffer(kept, dtype)
+        return np.lib.stride_tricks.as_strided(flat, (count, rows, columns), steps)
+
+    left = at(b, *((k, n) if flip_b else (n, k)), lead_b, step_b)
+    right = at(a, *((m, k) if flip_a else (k, m)), lead_a, step_a)
+    wide = np.promote_types(dtype, np.float32)
+    left = (left.swapaxes(1, 2) if flip_b else left).astype(wide)
+    right = (right.swapaxes(1, 2) if flip_a else right).astype(wide)
+    at(out, n, m, lead, step)[...] = left @ right
+
+
+def sum_columns(code, blocks, threads, args):
+    x, *mean, out, rows, columns, each = args
+    values = opened(x).reshape(rows, columns).astype(out.dtype)
+    if mean:
+        values = (values - opened(mean[0])) ** 2
+    for i in range(len(out._values)):
+        out._values[i] = values[i * each : (i + 1) * each].sum(0)
+
+
+def sum_products(code, blocks, threads, args):
+    x, y, out, _, _ = map(opened, args)
+    wide = np.promote_types(x.dtype, np.float32)
+    out[...] = (x.astype(wide) * y.astype(wide)).sum(-1)
+
+
+def moments_of_rows(code, blocks, threads, args):
+    x, mean, variance, _, _ = map(opened, args)
+    wide = x.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        mean[...], variance[...] = wide.mean(-1), wide.var(-1)
+
+
+def softmax_of_rows(code, blocks, threads, args):
+    x, out, _, _ = map(opened, args)
+    wide = x.astype(np.promote_types(x.dtype, np.float32))
+    with np.errstate(invalid="ignore"):
+        powers = np.exp(wide - wide.max(-1, keepdims=True))
+        out[...] = powers / np.fmax(powers.sum(-1, keepdims=True), 1)
+
+
+REDUCTIONS = {
+    "gradtape_columns": sum_columns, "gradtape_dot": sum_products,
+    "gradtape_moments": moments_of_rows, "gradtape_softmax": softmax_of_rows,
+}  # fmt: skip
+
+
+class RawKernel:
+    """The one of steps on elements: arrays as a whole, with the body of the loop as NumPy."""
+
+    def __new__(cls, code, name, options=()):
+        if "philox" in code:
+            return RandomKernel(code, name)
+        known = REDUCTIONS.get(name)
+        return functools.partial(known, code) if known else super().__new__(cls)
+
+    def __init__(self, code, name):
+        start = code.index(f"void {name}(") + len(f"void {name}(")
+        given = code[start : code.index("result", start)]
+        names = [part.split()[-1] for part in given.split(",")[:-1]]
+        self._taken = [not n.startswith("n_") for n in names]  # a period: NumPy broadcasts
+        names = [n.removeprefix("p_") for n in names if not n.startswith("n_")]
+        body = re.search(r"T out;\n\s*(.*);\n", code)[1]
+        self._run = ElementwiseKernel(", ".join(f"T {n}" for n in names), "T out", body, name)
+
+    def __call__(self, blocks, threads, args):
+        *given, out, _ = args
+        given = [a for a, taken in zip(given, self._taken, strict=True) if taken]
+        if out.dtype.itemsize > 2:
+            self._run(*given, out)
+        else:  # in float32
+            wide = [a.astype(np.float32) for a in given]
+            out._values[...] = self._run(*wide)._values
 
 
 class ReductionKernel:
@@ -197,7 +340,25 @@ class OutOfMemoryError(MemoryError):
 
 
 class Stream:
+    ptr = 1
+
     def __init__(self, non_blocking=False):
+        pass
+
+    def synchronize(self):
+        pass
+
+    def wait_event(self, event):
+        pass
+
+
+class Event:
+    done = True
+
+    def __init__(self, disable_timing=False):
+        pass
+
+    def record(self, stream=None):
         pass
 
     def synchronize(self):
@@ -235,11 +396,16 @@ class Cupy(types.ModuleType):
         self.ndarray = ndarray
         self.ElementwiseKernel, self.ReductionKernel = ElementwiseKernel, ReductionKernel
         self.bool_ = np.bool_
+        self.RawKernel = RawKernel
         pool = Pool()
         self.get_default_memory_pool = lambda: pool
         runtime = module(
             "cupy.cuda.runtime",
             getDeviceCount=lambda: 1,
+            memcpyAsync=lambda to, source, size, kind, stream: ctypes.memmove(to, source, size),
+            hostRegister=lambda address, size, flags: None,
+            hostUnregister=lambda address: None,
+            CUDARuntimeError=RuntimeError,
             memGetInfo=lambda: (2**30, 2**31),
             getDeviceProperties=lambda i: {"name": b"stand-in", "major": 9, "minor": 0},
         )
@@ -249,6 +415,9 @@ class Cupy(types.ModuleType):
             runtime=runtime,
             memory=memory,
             Stream=Stream,
+            Event=Event,
+            cublas=module("cupy.cuda.cublas", gemmStridedBatchedEx=multiply),
+            device=module("cupy.cuda.device", get_cublas_handle=lambda: 0),
             alloc_pinned_memory=bytearray,
         )
         routines = module("routines", COMPUTE_TYPE_TF32=7, COMPUTE_TYPE_DEFAULT=1)

@@ -284,11 +284,11 @@ CALLS = {
         lambda tf: iter(rows(tf, 0)).get_next(),
     ),
     "assert_cardinality: expected 4 elements, and there are only 3. Give their true number.": (
-        ValueError,
+        RuntimeError,
         lambda tf: list(rows(tf).apply(tf.data.experimental.assert_cardinality(4))),
     ),
     "assert_cardinality: expected 2 elements, and there are more. Give their true number.": (
-        ValueError,
+        RuntimeError,
         lambda tf: list(rows(tf).apply(tf.data.experimental.assert_cardinality(2))),
     ),
 }

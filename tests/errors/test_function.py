@@ -193,25 +193,27 @@ def test_a_python_if_without_autograph():
     )
 
 
+DEPENDS = "the size of its result depends on values, which"
+NEEDS = "to compile it, XLA needs the values of `limit`, which"
 VALUES = {
-    "places": (lambda x: tf.where(x > 0.0), "where"),  # here: places
-    "length": (lambda x: tf.range(tf.cast(x[0], tf.int32)), "range"),  # here: length
+    "places": (lambda x: tf.where(x > 0.0), f"where: {DEPENDS}"),  # here: places
+    "length": (lambda x: tf.range(tf.cast(x[0], tf.int32)), f"range: {NEEDS}"),  # here: length
 }
 COMPILED = (
-    "In a compiled program sizes are fixed, and {} has jit_compile=True; without it, it would run "
-    "as plain Python. To compile it, compute with masks (tf.where with three arguments), pass the "
-    "number as a Python value, give a TensorArray its size, or put what can be compiled into a "
-    "@function of its own, which this one calls."
+    "In a compiled program sizes and axes are fixed, and {} has jit_compile=True; without it, it "
+    "would run as plain Python. To compile it, compute with masks (tf.where with three arguments), "
+    "pass the number as a Python value, give a TensorArray its size, or put what can be compiled "
+    "into a @function of its own, which this one calls."
 )
 
 
 @pytest.mark.parametrize("line", VALUES)
 def test_an_op_that_needs_values(line):
-    python, op = VALUES[line]
+    python, what = VALUES[line]
     message = raised(tf.errors.DynamicSizeError, traced, python, X, jit_compile=True)
     assert message == (
-        f"{at(line)}: {op}: the size of its result depends on values, which are not known while "
-        f"the function is traced. {COMPILED.format('<lambda>')}"
+        f"{at(line)}: {what} are not known while the function is traced. "
+        f"{COMPILED.format('<lambda>')}"
     )
 
 
@@ -222,8 +224,8 @@ def test_a_size_that_is_a_tensor():
 
     message = raised(tf.errors.DynamicSizeError, traced, f, X, jit_compile=True)
     assert message == (
-        f"{at('size')}: zeros: the shape of the result depends on the values of `shape`, which are "
-        f"not known while the function is traced. {COMPILED.format('f')}"
+        f"{at('size')}: zeros: to compile it, XLA needs the values of `shape`, which are not known "
+        f"while the function is traced. {COMPILED.format('f')}"
     )
 
 
@@ -332,7 +334,8 @@ MISMATCHES = {
         "cond_shapes",
         tf.errors.DynamicSizeError,
         "cond: result 0 of `true_fn` has shape (3,), and that of `false_fn` has shape (2,), so "
-        "that only the run decides on the shape. In a compiled program sizes are fixed, and",
+        "that only the run decides on the shape. In a compiled program sizes and axes are fixed, "
+        "and",
     ),
     cond_of_many: (
         "cond_many",
@@ -535,7 +538,7 @@ PYTHON = {
         "if_shapes",
         tf.errors.DynamicSizeError,
         "`y` has shape (2,) in the main branch and (3,) in the else branch, so that only the run "
-        "decides on the shape. In a compiled program sizes are fixed, and",
+        "decides on the shape. In a compiled program sizes and axes are fixed, and",
     ),
     while_of_dtypes: (
         "while_dtypes",

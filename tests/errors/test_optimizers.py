@@ -137,8 +137,8 @@ CALLS = {
         lambda tf: tf.optimizers.SGD().build([tf.constant(1.0)]),
     ),
     "No gradients provided for any variable. SGD got None for all of ['w:0']: the loss does not "
-    "depend on them, or was not computed inside the tape's block. docs/why-none.md lists the "
-    "causes.": (
+    "depend on them, or was not computed inside the tape's block. `gradtape run --explain`, or "
+    "tf.debugging.explain_gradients(), says why and where.": (
         ValueError,
         lambda tf: step(tf, None),
     ),
@@ -273,5 +273,6 @@ def test_a_missing_gradient_is_warned_of(tf):
         tf.optimizers.SGD(0.5).apply_gradients([([1.0, 1.0], v), (None, w)])
     assert [str(each.message) for each in warnings] == [
         "Gradients do not exist for variables ['v:0'] when minimizing the loss: they are left as "
-        "they are. docs/why-none.md lists the causes."
+        "they are. `gradtape run --explain`, or tf.debugging.explain_gradients(), says why and "
+        "where."
     ]

@@ -32,6 +32,7 @@ EAGER_ONLY = {
     "test_P5_gradient_may_be_called_in_another_thread": THREAD,
     "test_W14_repr_and_str": TEXT,
     "test_W14_repr_and_str_of_a_scalar": TEXT,
+    "test_W14_values_of_several_lines_begin_on_a_line_of_their_own": TEXT,
     "test_Y7_executing_eagerly": "it is about being outside",
     "test_Y11_set_seed_makes_sequences_reproducible": "a seed is set for the calls to come",
     "test_a_chain_of_100_000_operations": LONG,

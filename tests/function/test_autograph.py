@@ -654,6 +654,25 @@ def test_tensor_array_written_in_a_branch(tf):
     assert (stacked.numpy().tolist(), count.numpy()) == ([1.0, 3.0, 0.0, 0.0], 2)
 
 
+@pytest.mark.parametrize("element_shape", [None, [2]])
+def test_the_other_branch_of_a_cond_sees_the_tensor_array_as_it_was(tf, element_shape):
+    def f(x):
+        def one_round(i, array):
+            array = tf.cond(i > 0, lambda: array.write(i, x), lambda: array.write(i, 2.0 * x))
+            array = tf.cond(
+                i > 0, lambda: array.write(i, array.read(i) * array.read(i - 1)), lambda: array
+            )
+            return i + 1, array
+
+        array = tf.TensorArray(tf.float32, 3, element_shape=element_shape, clear_after_read=False)
+        return tf.while_loop(lambda i, _: i < 3, one_round, [tf.constant(0), array])[1].stack()
+
+    x = np.array([2.0, 3.0], np.float32)
+    found, slope = gradient(tf, lambda x: tf.reduce_sum(tf.function(f)(x)), x)
+    assert found == np.sum(2 * x + 2 * x**2 + 2 * x**3)
+    assert slope.tolist() == (2 + 4 * x + 6 * x**2).tolist()
+
+
 def test_tensor_array_in_a_loop_with_a_break(tf):
     @tf.function
     def f(x):
@@ -1103,3 +1122,46 @@ def test_recursion_that_a_tensor_decides_does_not_end(tf):
 
     with pytest.raises(Exception, match=r"(?s)down|recursion"):
         down(tf.constant(3))
+
+
+# and, or, :=
+
+
+def test_an_operand_waits_for_the_one_before_it(tf):
+    @tf.function
+    def count(x, n):
+        i = 0
+        while i < n and x[i] > 0.0:
+            i += 1
+        return i
+
+    @tf.function
+    def at(x, i):
+        if i < 0 or i > 1 or x[i] > 5.0:
+            return -1.0
+        return x[i]
+
+    @tf.function
+    def many(n):
+        return n != 0 and 10 // n > 2
+
+    x = tf.constant([1.0, 2.0])
+    assert int(count(x, tf.constant(2))) == 2
+    assert [float(at(x, tf.constant(i))) for i in (1, 2, -3)] == [2.0, -1.0, -1.0]
+    assert [bool(many(tf.constant(n))) for n in (0, 3, 5)] == [False, True, False]
+
+
+def test_assignments_in_conditions_are_python(tf):
+    @tf.function
+    def f(x):
+        numbers = iter([2.0, 3.0])
+        k = 0.0
+        while (k := next(numbers, None)) is not None:
+            x = x * k
+        k = 1.0
+        if False or (k := 5.0) > 2.0:
+            x = x * k
+        y = (k := 7.0) if k > 2.0 else 1.0
+        return x * k + y
+
+    assert float(f(tf.constant(1.0))) == 217.0

@@ -30,6 +30,40 @@ def test_return_in_a_loop(tf):
     assert first_above.experimental_get_tracing_count() == 1
 
 
+def test_return_in_a_loop_whose_first_round_is_known_not_to(tf):
+    @tf.function
+    def by_range(x, n):
+        for i in tf.range(n):
+            if i > 1:
+                return x * tf.cast(i, tf.float32)
+        return x
+
+    @tf.function
+    def by_while(x, n):
+        i = tf.constant(0)
+        while i < n:
+            if i == 2:
+                return x * 5.0
+            i += 1
+        return x
+
+    x = tf.constant(3.0)
+    assert [float(by_range(x, tf.constant(n))) for n in (4, 1)] == [6.0, 3.0]
+    assert [float(by_while(x, tf.constant(n))) for n in (4, 1)] == [15.0, 3.0]
+
+
+def test_return_of_text_in_a_loop_of_the_program(tf):
+    @tf.function
+    def name_of(n):
+        for i in tf.range(n):
+            if i > 1:
+                return "large"
+        return "small"
+
+    with pytest.raises(TypeError, match="returns 'large' from a loop of which only the program"):
+        name_of(tf.constant(4))
+
+
 def test_return_in_a_nested_loop(tf):
     @tf.function
     def find(table, wanted):
@@ -653,3 +687,71 @@ def test_match_and_else_are_pythons_where_no_tensor_decides(tf):
 
     x = tf.constant(1.0)
     assert [float(f(x, mode)) for mode in ("double", ("times", 5.0), 1, 7)] == [102, 105, 1, 101]
+
+
+def test_a_choice_inside_of_a_choice(tf):
+    @tf.function
+    def f(x):
+        y = x if x > 5.0 else x * 2.0 if x > 1.0 else x * 3.0
+        return y * (1.0 if (x if x > 0.0 else -x) > 2.0 else 10.0)
+
+    assert [float(f(tf.constant(x))) for x in (6.0, 3.0, 1.5, -3.0)] == [6.0, 6.0, 30.0, -9.0]
+
+
+def test_a_loop_that_only_return_ends(tf):
+    @tf.function
+    def f(x):
+        while True:
+            x = x * 2.0
+            if x > 9.0:
+                return x
+            if x < -9.0:
+                return -2.0 * x
+
+    assert gradient(tf, f, 2.0) == (16.0, 8.0)
+    assert gradient(tf, f, -3.0) == (24.0, -8.0)
+
+
+def test_a_list_of_the_caller_grows_in_a_branch(tf):
+    def penalise(x, losses):
+        if x > 0.0:
+            losses.append(x * 2.0)
+        else:
+            losses.append(-x)
+
+    def penalise_and_return(x, losses):
+        if x > 0.0:
+            losses.append(x * 2.0)
+            return x
+        losses.append(-x)
+        return -x
+
+    def penalise_some(x, losses):
+        if x > 0.0:
+            losses.append(x)
+
+    @tf.function
+    def f(x, penalty):
+        losses = [x]
+        penalty(x, losses)
+        return tf.add_n(losses)
+
+    for penalty in (penalise, penalise_and_return):
+        assert gradient(tf, lambda x, p=penalty: f(x, p), 3.0) == (9.0, 3.0)
+        assert gradient(tf, lambda x, p=penalty: f(x, p), -3.0) == (0.0, 0.0)
+    with pytest.raises((TypeError, ValueError), match="A list cannot grow as the program decides"):
+        f(tf.constant(3.0), penalise_some)
+
+
+def test_a_list_of_its_own_grows_in_a_branch(tf):
+    @tf.function
+    def f(x):
+        parts = [x]
+        if x > 0.0:
+            parts.append(2.0 * x)
+            y = tf.add_n(parts)
+        else:
+            y = x
+        return y
+
+    assert [float(f(tf.constant(x))) for x in (1.0, -1.0)] == [3.0, -1.0]

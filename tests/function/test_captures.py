@@ -274,10 +274,35 @@ def in_recomputed_code(tf, c, x):
     return tf.recompute_grad(lambda y, z: z * y**2)(c, x)
 
 
+def alone_in_recomputed_code(tf, c, x):
+    """What it gives has a value while the function is traced."""
+    return x * tf.recompute_grad(lambda y: y**2)(c)
+
+
+def in_recomputed_code_of_a_loop(tf, c, x):
+    square = tf.recompute_grad(lambda y: y**2)
+    step = lambda i, y: (i + 1, square(c * 1.0))  # noqa: E731
+    return x * tf.while_loop(lambda i, y: i < 2, step, (0, c), maximum_iterations=2)[1]
+
+
+def in_recomputed_code_of_a_branch(tf, c, x):
+    square = tf.recompute_grad(lambda y: y**2)
+    return x * tf.cond(x > 0.0, lambda: square(c), lambda: c)
+
+
+def in_the_gradient_of_a_constant(tf, c, x):
+    @tf.custom_gradient
+    def square(y):
+        return tf.constant(9.0), lambda g: 2.0 * y * g
+
+    return x * square(c)
+
+
 USES = [
     in_a_branch, in_a_nested_branch, in_a_loop, as_start_of_a_loop, as_rows_of_a_scan, in_map_fn,
     by_itself, with_an_integer, as_part_of_a_list, in_a_nested_function, in_a_custom_gradient,
-    in_recomputed_code,
+    in_recomputed_code, alone_in_recomputed_code, in_recomputed_code_of_a_loop,
+    in_recomputed_code_of_a_branch, in_the_gradient_of_a_constant,
 ]  # fmt: skip
 
 

@@ -124,6 +124,48 @@ def test_a_check_in_a_branch_is_of_the_branch_that_runs():
         look(x, tf.constant(9), tf.constant(False))
 
 
+@pytest.mark.parametrize("name", REFUSED)
+def test_values_known_beforehand_are_refused_where_the_program_comes_to_them(name):
+    op, *values = REFUSED[name]
+    given = list(map(tf.constant, values))
+    nested = tf.function(lambda: op(*given))
+
+    @tf.function
+    def f(x, is_called):
+        while x > 0.0:
+            x = x - 1.0
+            if is_called:
+                nested()
+            else:
+                op(*given)
+        return x
+
+    for is_called in (False, True):
+        assert f(tf.constant(-1.0), tf.constant(is_called)) == -1.0
+        error = refusal(f, tf.constant(1.0), tf.constant(is_called))
+        assert str(error) == str(refusal(op, *given))
+        assert f(tf.constant(-2.0), tf.constant(is_called)) == -2.0
+
+
+def test_a_derivative_of_values_known_beforehand_is_refused_in_the_branch_that_runs():
+    c = tf.constant(SINGULAR)
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as outer:
+            outer.watch(c)
+            with tf.GradientTape() as inner:
+                inner.watch(c)
+                y = tf.linalg.det(c) if x > 0.0 else x * tf.reduce_sum(c**2)
+            g = inner.gradient(y, c)
+        return g, outer.gradient(g, c)
+
+    first, second = f(tf.constant(-2.0))
+    assert np.array_equal(first, -4.0 * c)
+    assert np.array_equal(second, np.full((2, 2), -4.0))
+    assert "inv: a matrix is singular" in str(refusal(f, tf.constant(1.0)))
+
+
 def test_a_check_in_a_round_of_a_loop():
     @tf.function
     def total(x, n):

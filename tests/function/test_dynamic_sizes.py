@@ -1,5 +1,6 @@
 """Functions in which sizes depend on values: they run, as plain Python where need be."""
 
+import functools
 import gc
 import threading
 import weakref
@@ -405,7 +406,7 @@ def test_functions_inside_are_compiled_for_themselves(tf):
 
 
 @pytest.mark.gradtape_only
-@pytest.mark.parametrize("program", ["boolean_mask", "x[:n]", "where", "range", "unique"])
+@pytest.mark.parametrize("program", ["boolean_mask", "where", "unique", "dynamic_partition"])
 def test_what_must_be_compiled_is_refused(tf, program):
     @tf.function(jit_compile=True)
     def f(x, n):
@@ -423,3 +424,197 @@ def test_no_program_to_look_at(tf):
         concrete.graph.get_operations()
     with pytest.raises(tf.errors.DynamicSizeError, match="not compiled"):
         tf.function(lambda x: tf.unique(x)[0]).export(tf.TensorSpec([3]))
+
+
+# With jit_compile=True: arguments that decide on sizes count by value
+
+
+def test_sizes_that_are_arguments_are_compiled_for_each_value(tf):
+    traces = []
+
+    @tf.function(jit_compile=True)
+    def f(x, sizes, shift):
+        traces.append(1)
+        first, second = tf.split(x + shift, tf.concat([sizes, [tf.size(x) - sizes[0]]], 0))
+        return tf.reduce_sum(first), tf.reduce_prod(second)
+
+    x = tf.constant([1.0, 2.0, 3.0, 4.0])
+    for size, wanted in [(1, [1, 24]), (3, [6, 4]), (1, [1, 24])]:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            first, second = f(x, tf.constant([size]), tf.constant(0.0))
+        assert [float(first), float(second)] == wanted
+        assert tape.gradient(second, x).numpy()[-1] == wanted[1] / 4
+    before = len(traces)
+    assert float(f(x, tf.constant([3]), tf.constant(1.0))[0]) == 9  # `shift` is not known by value
+    assert len(traces) == before
+
+
+OF_A_NUMBER = {
+    "getitem": lambda tf, x, n: x[1:n],
+    "range": lambda tf, x, n: tf.range(n),
+    "reshape": lambda tf, x, n: tf.reshape(x, [n, -1]),
+    "pad": lambda tf, x, n: tf.pad(x, [[n, 0]]),
+    "pad with a tensor": lambda tf, x, n: tf.pad(x, tf.stack([[n, n]])),
+    "tile": lambda tf, x, n: tf.tile(x, [n]),
+    "reduce_sum": lambda tf, x, n: tf.reduce_sum(tf.reshape(x, [3, 4]), axis=n - 2),
+}
+
+
+@pytest.mark.parametrize("program", OF_A_NUMBER.values(), ids=OF_A_NUMBER)
+def test_a_number_that_decides_on_a_size(tf, program):
+    f = tf.function(functools.partial(program, tf), jit_compile=True)
+    x = tf.range(12.0)
+    for n in (2, 3):
+        wanted = program(tf, x, tf.constant(n)).numpy()
+        assert f(x, tf.constant(n)).numpy().tolist() == wanted.tolist()
+
+
+@pytest.mark.gradtape_only
+def test_sizes_that_are_computed_from_other_values_are_refused(tf):
+    weight = tf.Variable(2)
+
+    @tf.function(jit_compile=True)
+    def by_numbers(x):
+        return tf.zeros([tf.cast(tf.reduce_sum(x), tf.int32)])
+
+    @tf.function(jit_compile=True)
+    def by_a_variable(n):
+        return tf.zeros([n * weight])
+
+    for refused, argument in [(by_numbers, 1.0), (by_a_variable, 3)]:
+        with pytest.raises(tf.errors.DynamicSizeError, match="jit_compile=True"):
+            refused(tf.constant(argument))
+
+
+def test_a_size_that_is_an_argument_of_a_function_inside(tf):
+    @tf.function(jit_compile=True)
+    def ones(n):
+        return tf.ones([n])
+
+    @tf.function
+    def f(n):
+        return tf.reduce_sum(ones(n) * 2.0)
+
+    assert [float(f(tf.constant(n))) for n in (2, 3)] == [4, 6]
+
+
+def test_the_width_of_a_band_may_be_a_tensor(tf):
+    @tf.function(jit_compile=True)
+    def f(x, lower, upper):
+        return tf.linalg.band_part(x, lower, upper)
+
+    x = tf.reshape(tf.range(1.0, 13.0), [3, 4])
+    for lower, upper in [(0, 0), (1, -1), (-1, 2), (2, 1)]:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x, tf.constant(lower), tf.constant(upper))
+        wanted = tf.linalg.band_part(x, lower, upper).numpy()
+        assert y.numpy().tolist() == wanted.tolist()
+        assert tape.gradient(y, x).numpy().tolist() == (wanted != 0).tolist()
+
+
+@pytest.mark.gradtape_only
+@pytest.mark.parametrize("program", ["boolean_mask", "x[mask]", "where", "unique", "sequence_mask"])
+def test_an_error_that_is_made_anew_on_its_way(tf, program):
+    """As Keras does, to tell what a layer was given."""
+
+    @tf.function(autograph=False)
+    def f(x, n):
+        try:
+            return PROGRAMS[program](tf, x, n)
+        except Exception as error:
+            raise type(error)(f"In a layer: {error}") from None
+
+    wanted = PROGRAMS[program](tf, tf.constant(X), tf.constant(2))
+    same(f(tf.constant(X), tf.constant(2)), wanted.numpy())
+
+
+@pytest.mark.gradtape_only
+def test_one_warning_for_functions_made_anew_of_the_same_lines(tf, warnings):
+    def make():
+        return tf.function(lambda x: tf.unique(x)[0])
+
+    for _ in range(3):
+        make()(tf.constant(X))
+    assert len(warnings()) == 1
+
+
+@pytest.mark.gradtape_only
+def test_no_warning_for_a_function_inside_for_the_same_reason(tf, warnings):
+    @tf.function
+    def inside(x):
+        return tf.unique(x)[0]
+
+    @tf.function
+    def around(x):
+        return inside(x)
+
+    around(tf.constant(X))
+    (message,) = warnings()
+    assert message.startswith("around runs as plain Python")
+
+
+@pytest.mark.gradtape_only
+def test_a_function_inside_for_a_reason_of_its_own_is_told_of(tf, warnings):
+    @tf.function
+    def inside(x):
+        return tf.unique(x)[0]
+
+    @tf.function
+    def around(x, text):
+        return inside(x), tf.strings.length(text)
+
+    around(tf.constant(X), tf.constant("a"))
+    assert [message.split()[0] for message in warnings()] == ["around", "inside"]
+
+
+def told_more(call):
+    """As Keras does it: an error is made anew, with more to say."""
+
+    def calling(x):
+        try:
+            return call(x)
+        except Exception as error:
+            more = f"while calling a layer\n{error}\nwith\nmany\nlines"
+            try:
+                new = type(error)(more)
+            except TypeError:
+                new = RuntimeError(more)
+            raise new from None
+
+    return calling
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda tf, x: tf.unique(x)[0],
+        lambda tf, x: tf.boolean_mask(x, x > 0.0),
+        lambda tf, x: x[: tf.cast(tf.reduce_sum(x), tf.int32)],
+        lambda tf, x: tf.range(tf.cast(tf.reduce_sum(x), tf.int32)),
+        lambda tf, x: tf.sparse.from_dense(x).values,
+    ],
+    ids=["unique", "boolean_mask", "slice", "range", "sparse"],
+)
+def test_an_error_that_became_another_on_its_way_is_known(tf, call):
+    x = tf.constant([1.0, 0.0, 1.0])
+    result = tf.function(told_more(lambda x: call(tf, x)))(x)
+    np.testing.assert_array_equal(result, call(tf, x))
+
+
+@pytest.mark.gradtape_only
+def test_the_warning_has_what_the_op_said_where_others_made_errors_of_it(tf, warnings):
+    def call(x):
+        return tf.unique(x)[0]  # the line
+
+    tf.function(told_more(call))(tf.constant(X))
+    (message,) = warnings()
+    assert "layer" not in message
+    assert f"line {call.__code__.co_firstlineno + 1}: unique: " in message
+
+
+@pytest.mark.gradtape_only
+def test_what_the_user_asks_for_stays_the_error_it_became(tf):
+    with pytest.raises(tf.errors.SymbolicTensorError, match="while calling a layer"):
+        tf.function(told_more(lambda x: x.numpy()))(tf.constant(X))

@@ -44,7 +44,7 @@ def check_state():
 
     def check():
         assert state() == before
-        assert not tracing.threads and not dispatch._tracing
+        assert not tracing.threads and not dispatch._noting
         jax.numpy.ones(2) + 1  # what JAX traces into was put back, or it would leak
 
     yield check

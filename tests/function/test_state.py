@@ -463,3 +463,39 @@ def test_python_called_by_a_program_may_read_variables(tf):
 
     x = tf.ones([300, 300])
     assert [float(y) for y in in_threads([lambda: [f(x) for _ in range(5)]])[0]] == [3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    "method, value",
+    [
+        ("assign", lambda x: [x, x * 2.0, 7.0]),
+        ("assign_add", lambda x: [x, 0.0, x]),
+        ("assign_sub", lambda x: (x, x, x)),
+    ],
+)
+def test_a_list_that_holds_tensors_is_assigned(tf, method, value):
+    eager, compiled = tf.Variable([1.0, 2.0, 3.0]), tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def change(x):
+        getattr(compiled, method)(value(x))
+
+    for x in tf.constant(2.0), tf.constant(5.0):
+        getattr(eager, method)(value(x))
+        change(x)
+        np.testing.assert_array_equal(compiled, eager)
+
+
+@pytest.mark.parametrize("how", ["update", "add", "sub", "max", "min"])
+def test_a_list_that_holds_tensors_is_scattered(tf, how):
+    eager, compiled = tf.Variable([1.0, 2.0, 3.0]), tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def change(i, x):
+        getattr(compiled, f"scatter_nd_{how}")([[i], [0]], [x, 1.5])
+
+    for i, x in (1, 4.0), (2, -1.0):
+        i, x = tf.constant(i), tf.constant(x)
+        getattr(eager, f"scatter_nd_{how}")([[i], [0]], [x, 1.5])
+        change(i, x)
+        np.testing.assert_array_equal(compiled, eager)

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor, wait
 
+import jax
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ from gradtape._src.function.cut import Cut, Mark
 from gradtape._src.function.graph import Graph
 from gradtape._src.function.lines import user_line
 from gradtape._src.function.program import Program, is_static, tensors_of, with_tensors
-from gradtape._src.function.trace import is_tracer, lines_of, var_of
+from gradtape._src.function.trace import InTurn, is_tracer, lines_of, var_of
 
 pytestmark = pytest.mark.gradtape_only
 
@@ -150,3 +151,20 @@ def test_the_tensors_of_a_cotangent(tf):
 
 def test_open_sizes():
     assert is_static((2, 3)) and not is_static(("n", 3))
+
+
+def test_a_program_that_runs_in_turn_with_its_copy():
+    def steps(x, spare):
+        return [x * 2.0]
+
+    spec = jax.ShapeDtypeStruct((3,), np.float32)
+    compiled = jax.jit(steps, donate_argnums=1, keep_unused=True).lower(spec, spec).compile()
+    handlers = compiled._executable.unsafe_call.out_handler.handlers
+    run = InTurn(compiled.runtime_executable())
+    value, spare = jax.numpy.ones(3), jax.numpy.zeros(3)
+    for i in range(1, 24):
+        (new,) = run([value, spare]).consume_with_handlers(handlers)
+        value, spare = new, value
+        assert np.asarray(value).tolist() == [2.0**i] * 3
+        assert (run._twin is not None) == (i >= 16)
+    assert run._twin.__self__ is not run._program

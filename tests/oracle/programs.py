@@ -18,19 +18,26 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from oracle.expressions import SHAPES, SIZED, Expressions, Name
+from oracle.statements import WIDER, Wider
+
+WIDER_SEEDS = range(800_000, 900_000)
+"""The programs of these seeds have the statements of `Wider` too."""
 
 
-class Program(Expressions):
+class Program(Expressions, Wider):
     """The program of a seed: `source`, a function `program(x0, ...)`, and `arrays` for it."""
 
     def __init__(self, seed):
         self.seed = seed
+        self.function = None
         self.random = random.Random(seed)
         self.lines = []
+        self.above = []
         self.depth = 1
         self.count = 0
         self.nesting = 0
         self.variables = []
+        self.kinds = STATEMENTS | WIDER if seed in WIDER_SEEDS else STATEMENTS
         draw = np.random.default_rng(seed)
         shapes = [self.random.choice(SHAPES) for _ in range(self.random.randint(2, 4))]
         self.is_variable = [self.random.random() < 0.35 for _ in shapes]
@@ -46,9 +53,9 @@ class Program(Expressions):
             early = [self.expression(known, x.shape, 1) for x in known[-count:]]
             self.indented(self.write, f"return [{', '.join(early)}]")
         arguments = ", ".join([x.text for x in self.inputs])
-        self.source = "\n".join(
-            [f"def program({arguments}):", *self.lines, f"    return [{', '.join(last)}]", ""]
-        )
+        self.write(f"return [{', '.join(last)}]")
+        head = f"def program({arguments}):"
+        self.source = "\n".join([*self.above, head, *self.lines, ""])
 
     # Text
 
@@ -72,7 +79,7 @@ class Program(Expressions):
 
     def statements(self, known, count):
         for _ in range(count):
-            kinds = STATEMENTS if self.nesting < 2 else SIMPLE
+            kinds = self.kinds if self.nesting < 2 else SIMPLE
             self.random.choices(list(kinds), list(kinds.values()))[0](self, known)
 
     def assignment(self, known):
@@ -460,7 +467,8 @@ class Program(Expressions):
         index = f"tf.cast(tf.abs({index}) * 2.7, tf.int32) % {x.shape[0]}"
         text = self.random.choice([f"tf.gather({x.text}, {index})", f"{x.text}[{index}]"])
         if len(x.shape) == 1:
-            more = f"tf.reduce_sum({x.text} * tf.one_hot(tf.argmax({x.text}), 3, dtype=tf.float64))"
+            place = f"tf.one_hot(tf.argmax({x.text}), {x.shape[0]}, dtype=tf.float64)"
+            more = f"tf.reduce_sum({x.text} * {place})"
             text = self.random.choice([text, more, f"tf.math.top_k({x.text}, 2).values[1]"])
         self.write(f"{made.text} = {text}")
         known.append(made)

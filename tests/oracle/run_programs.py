@@ -3,7 +3,8 @@
     PYTHON tests/oracle/run_programs.py MODULE OUT FIRST_SEED COUNT [MODE ...]
 
 MODULE is `tensorflow` or `gradtape`. The modes: `eager`; `outside`: the program is a tf.function
-and the tapes are outside; `inside`: all of it is one tf.function.
+and the tapes are outside; `inside`: all of it is one tf.function; `open`: as `outside`, with a
+signature that leaves all sizes open.
 """
 
 import importlib.util
@@ -19,11 +20,13 @@ if __name__ == "__main__":
 from oracle import differential
 from oracle.programs import Program
 
-MODES = ("eager", "outside", "inside")
+MODES = ("eager", "outside", "inside", "open")
 
-TAPES = """
+WEIGHTS = [0.7, -1.1, 0.4, 1.3]
 
-def derivatives(program, xs, weights):
+
+def derivatives(tf, program, xs, weights):
+    """(Not in the file of a program, so that AutoGraph converts it once and not with each.)"""
     with tf.GradientTape() as outer:
         outer.watch(xs)
         with tf.GradientTape() as inner:
@@ -36,36 +39,53 @@ def derivatives(program, xs, weights):
             if g is not None:
                 slope = slope + weights[i] * tf.reduce_sum(tf.sin(tf.convert_to_tensor(g) + 0.3))
     return ys, first, outer.gradient(slope, xs)
-"""
-WEIGHTS = [0.7, -1.1, 0.4, 1.3]
 
 
 def load(tf, program, folder):
-    """The module of a program, from a file: AutoGraph reads the source."""
-    path = Path(folder) / f"program_{program.seed}.py"
-    path.write_text(program.source + TAPES)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    module.tf = tf
-    spec.loader.exec_module(module)
-    return module
+    """The function of a program, from a file: AutoGraph reads the source.
+
+    It is kept, so that AutoGraph converts it once for all modes.
+    """
+    if program.function is None:
+        path = Path(folder) / f"program_{program.seed}.py"
+        path.write_text(program.source)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        module.tf = tf
+        spec.loader.exec_module(module)
+        program.function = module.program
+    return program.function
+
+
+def with_open_sizes(tf, program, xs):
+    """A function of those that are tensors, of whose sizes its signature says nothing."""
+    places = [i for i, x in enumerate(xs) if not isinstance(x, tf.Variable)]
+
+    def with_variables(*tensors):
+        given = dict(zip(places, tensors, strict=True))
+        return program(*[given.get(i, x) for i, x in enumerate(xs)])
+
+    signature = [tf.TensorSpec([None] * len(xs[i].shape), tf.float64) for i in places]
+    function = tf.function(with_variables, input_signature=signature)
+    return lambda *xs: function(*[xs[i] for i in places])
 
 
 def run(tf, program, mode, folder):
     """{"value", "first", "second", "state": arrays or None}, or {"error": text}."""
-    module = load(tf, program, folder)
+    call = load(tf, program, folder)
     xs = [
         tf.Variable(a) if is_variable else tf.constant(a)
         for a, is_variable in zip(program.arrays, program.is_variable, strict=True)
     ]
-    call, derivatives = module.program, module.derivatives
     if mode == "outside":
         call = tf.function(call)
+    elif mode == "open":
+        call = with_open_sizes(tf, call, xs)
     try:
         if mode == "inside":
-            ys, first, second = tf.function(lambda: derivatives(call, xs, WEIGHTS))()
+            ys, first, second = tf.function(lambda: derivatives(tf, call, xs, WEIGHTS))()
         else:
-            ys, first, second = derivatives(call, xs, WEIGHTS)
+            ys, first, second = derivatives(tf, call, xs, WEIGHTS)
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
     return {

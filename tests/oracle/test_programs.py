@@ -9,12 +9,14 @@ import subprocess
 import pytest
 
 from . import compare_programs, differential, run_programs
-from .programs import Program
+from .programs import WIDER_SEEDS, Program
 from .test_live import SEED
 
-COMPILED = [*range(12), 701009]  # the last: a loop whose derivative has constant cotangents
-LIVE = 150
-"""So many programs run on TensorFlow: about ten seconds."""
+COMPILED = [*range(12), 701009, 800399]
+"""The last two: constant cotangents in the derivative of a loop; a Jacobian of a loop."""
+
+LIVE = {SEED * 1000: 150, WIDER_SEEDS[SEED % 99_000]: 50}
+"""So many programs from such seeds on run on TensorFlow: about ten seconds, and five."""
 
 
 @pytest.mark.parametrize("seed", COMPILED)
@@ -28,14 +30,14 @@ def test_compiled_as_eager(tf, seed, tmp_path):
 
 
 @pytest.mark.oracle
-def test_eager_as_tensorflow(tf, tmp_path):
+@pytest.mark.parametrize(("first", "count"), LIVE.items(), ids=["usual", "wider"])
+def test_eager_as_tensorflow(tf, first, count, tmp_path):
     python = os.environ.get("GRADTAPE_ORACLE_PYTHON")
     if not python:
         pytest.fail("set GRADTAPE_ORACLE_PYTHON to a Python that has TensorFlow")
-    first = SEED * 1000
     path = tmp_path / "tensorflow.npz"
     done = subprocess.run(
-        [python, run_programs.__file__, "tensorflow", path, str(first), str(LIVE), "eager"],
+        [python, run_programs.__file__, "tensorflow", path, str(first), str(count), "eager"],
         capture_output=True,
         text=True,
         timeout=600,
@@ -43,10 +45,10 @@ def test_eager_as_tensorflow(tf, tmp_path):
     assert done.returncode == 0, done.stderr
     found = {
         f"{seed} eager": run_programs.run(tf, Program(seed), "eager", tmp_path)
-        for seed in range(first, first + LIVE)
+        for seed in range(first, first + count)
     }
     wrong, counts = compare_programs.compare(differential.load(path), found)
-    assert counts["eager"] == LIVE
+    assert counts["eager"] == count
     assert wrong == {}, "\n\n".join(Program(int(name.split()[0])).source for name in wrong)
 
 

@@ -190,3 +190,44 @@ def test_Y11_set_seed_makes_sequences_reproducible(tf):
         np.testing.assert_array_equal(a, b)
         assert not np.array_equal(a, c)
     assert not np.array_equal(first[0], first[2])
+
+
+def test_Y9_jacobians_by_the_rules_and_by_differences(tf):
+    def f(x, w):
+        return tf.linalg.matvec(w, tf.sin(x)) * x[0]
+
+    x, w = np.array([0.5, -1.0]), np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]])
+    theoretical, numerical = tf.test.compute_gradient(f, [tf.constant(x), tf.constant(w)])
+    assert len(theoretical) == len(numerical) == 2
+    assert theoretical[0].shape == (3, 2) and theoretical[1].shape == (3, 6)
+    expected = w * np.cos(x) * x[0] + np.outer(w @ np.sin(x), [1.0, 0.0])
+    same(theoretical[0], expected)
+    same(numerical[0], expected)
+    same(theoretical[1], numerical[1])
+
+
+def test_Y9_dtypes_and_numbers(tf):
+    theoretical, numerical = tf.test.compute_gradient(lambda x: x * x, [1.0])
+    assert theoretical[0].dtype == numerical[0].dtype == np.float32
+    same(theoretical[0], [[2.0]])
+    same(numerical[0], [[2.0]], tol=1e-3)
+    unconnected, _ = tf.test.compute_gradient(lambda x: tf.ones([2]), [[1.0, 2.0]])
+    same(unconnected[0], np.zeros((2, 2)))
+    _, coarse = tf.test.compute_gradient(lambda x: x**3, [2.0], delta=0.5)
+    same(coarse[0], [[12.25]])
+    with pytest.raises(ValueError, match="list"):
+        tf.test.compute_gradient(lambda x: x, tf.constant(1.0))
+
+
+def test_Y9_a_complex_number_counts_as_two(tf):
+    z = tf.constant([1.0 + 2.0j])
+    theoretical, numerical = tf.test.compute_gradient(lambda z: z * z, [z])
+    same(theoretical[0], [[2.0, -4.0], [4.0, 2.0]])
+    same(numerical[0], [[2.0, -4.0], [4.0, 2.0]])
+
+
+def test_Y9_a_gather(tf):
+    rows = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    theoretical, numerical = tf.test.compute_gradient(lambda x: tf.gather(x, [1]) ** 2, [rows])
+    same(theoretical[0], [[0.0, 0.0, 6.0, 0.0], [0.0, 0.0, 0.0, 8.0]])
+    same(numerical[0], theoretical[0], tol=1e-2)

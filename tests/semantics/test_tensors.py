@@ -234,6 +234,12 @@ def test_W14_repr_and_str(tf):
     assert str(x) == "tf.Tensor([1. 2.], shape=(2,), dtype=float32)"
 
 
+def test_W14_values_of_several_lines_begin_on_a_line_of_their_own(tf):
+    x = tf.constant([[1, 2], [3, 4]])
+    assert str(x) == "tf.Tensor(\n[[1 2]\n [3 4]], shape=(2, 2), dtype=int32)"
+    assert str(tf.constant([[1, 2]])) == "tf.Tensor([[1 2]], shape=(1, 2), dtype=int32)"
+
+
 def test_W14_repr_and_str_of_a_scalar(tf):
     assert repr(tf.constant(1.5)) == "<tf.Tensor: shape=(), dtype=float32, numpy=1.5>"
     assert str(tf.constant(1.5)) == "tf.Tensor(1.5, shape=(), dtype=float32)"

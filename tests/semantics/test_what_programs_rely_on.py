@@ -133,7 +133,15 @@ def test_linspace_between_integers_is_as_their_quotient(tf, ends, dtype):
     same(points, [1.0, 1.5, 2.0])
 
 
-@pytest.mark.parametrize("method", ["assign_add", "scatter_add", "scatter_nd_add"])
+# (TensorFlow locks `assign_add` alone: of 20 runs of the others it lost updates in one.)
+@pytest.mark.parametrize(
+    "method",
+    [
+        "assign_add",
+        pytest.param("scatter_add", marks=pytest.mark.gradtape_only),
+        pytest.param("scatter_nd_add", marks=pytest.mark.gradtape_only),
+    ],
+)
 def test_no_update_is_lost_between_threads(tf, method):
     v = tf.Variable([0.0, 0.0])
     delta = {

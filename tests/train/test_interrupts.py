@@ -66,6 +66,9 @@ def interrupted(monkeypatch):
             except Interrupt:
                 listeners().clear()  # if it came before the tape's own `__exit__`
                 check()
+            except BaseException:
+                armed.clear()  # or it would interrupt pytest, which is to say what went wrong
+                raise
             if i % 50 == 0:
                 gc.collect()
 

@@ -41,6 +41,8 @@ late.supply(
     slices_spec=IndexedSlicesSpec.from_value,
     ragged_rows_spec=_later(".compat.ragged.ragged_tensor", "ragged_rows_spec"),
     explain_symbolic=_later(".function.explain", "explain_symbolic"),
+    explain_gradient=_later(".inspect.explain", "explain"),
+    explain_tape=_later(".inspect.asking", "explain_tape"),
 )
 for _class in (Tensor, Variable):
     for _name, _operator in OPERATORS.items():

@@ -11,7 +11,7 @@ from .._src.compat.config.devices import (
     set_soft_device_placement as set_soft_device_placement,
     set_visible_devices as set_visible_devices,
 )
-from .._src.function.api import (
+from .._src.function.settings import (
     functions_run_eagerly as functions_run_eagerly,
     run_functions_eagerly as run_functions_eagerly,
 )

@@ -9,6 +9,7 @@ from .._src.train.data.experimental import (
     copy_to_device as copy_to_device,
     dense_to_ragged_batch as dense_to_ragged_batch,
     group_by_window as group_by_window,
+    ignore_errors as ignore_errors,
     prefetch_to_device as prefetch_to_device,
 )
 from .._src.train.data.optional import get_next_as_optional as get_next_as_optional

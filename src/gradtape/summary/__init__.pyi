@@ -1,3 +1,9 @@
+from .._src.compat.traced_graphs import (
+    graph as graph,
+    trace_export as trace_export,
+    trace_off as trace_off,
+    trace_on as trace_on,
+)
 from .._src.train.summary.record import (
     audio as audio,
     histogram as histogram,

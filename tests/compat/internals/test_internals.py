@@ -122,6 +122,7 @@ def test_tracking_by_name(tf, tracking):
 
     holder, v = Holder(), tf.Variable(1.0)
     assert holder._track_trackable(v, "first") is v
+    assert list(vars(holder)["_self_unconditional_dependency_names"]) == ["first"]  # Keras knows it
     assert holder._trackable_children() == {"first": v} or holder._lookup_dependency("first") is v
     with pytest.raises(ValueError):
         holder._track_trackable(tf.Variable(2.0), "first")
@@ -397,3 +398,12 @@ def test_type_specs_by_name(alias):
         registry.lookup("nobody.Spec")
     with pytest.raises(ValueError):
         registry.register("no dot")
+
+
+def test_what_a_mask_chooses_has_an_open_size(tf):
+    with tf.__internal__.FuncGraph("scratch").as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None, 3])
+        assert tf.boolean_mask(x, x[:, 0] > 0.0).shape.as_list() == [None, 3]
+        assert tf.boolean_mask(x, x > 0.0).shape.as_list() == [None]
+        rows = tf.boolean_mask(x, x[:, 0] > 0.0)
+        assert tf.reduce_sum(rows, 0).shape.as_list() == [3]

@@ -221,3 +221,24 @@ def test_a_damaged_folder_is_refused(tf, loaded, tmp_path):
     path.write_text("{")
     with pytest.raises(tf.errors.InvalidArgumentError, match="is damaged"):
         tf.saved_model.load(tmp_path / "model")
+
+
+def test_open_sizes_of_two_arguments_need_not_be_equal(tf, tmp_path):
+    """A program that is saved is not traced again: the sizes are kept apart where they can be."""
+    pair = [tf.TensorSpec([None, None]), tf.TensorSpec([None, None])]
+
+    class Pair(tf.Module):
+        @tf.function(input_signature=pair)
+        def joined(self, x, y):
+            return tf.reduce_sum(tf.concat([x, y], 1), 1)
+
+        @tf.function(input_signature=pair)
+        def added(self, x, y):
+            return x + y
+
+    tf.saved_model.save(Pair(), str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    for rows, left, right in [(3, 8, 6), (2, 1, 5)]:
+        found = loaded.joined(tf.ones([rows, left]), tf.ones([rows, right]))
+        assert found.numpy().tolist() == [left + right] * rows
+    assert loaded.added(tf.ones([2, 3]), tf.ones([2, 3])).numpy().tolist() == [[2.0] * 3] * 2

@@ -96,3 +96,32 @@ def test_it_trains_in_a_function(tf, ids):
     losses = [float(step(ids)) for _ in range(5)]
     assert losses == sorted(losses, reverse=True) and losses[-1] < 0.5 * losses[0]
     np.testing.assert_array_equal(table[2], TABLE[2])
+
+
+def test_the_gradient_has_each_row_once(tf):
+    ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0], [2, 0]], [3, 1, 3, 3], [3, 2])
+    weights = tf.SparseTensor([[0, 0], [0, 1], [1, 0], [2, 0]], [1.0, 2.0, 3.0, 4.0], [3, 2])
+    table = tf.Variable(tf.ones([5, 2]))
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(tf.nn.embedding_lookup_sparse(table, ids, weights, "sum"))
+    rows = tape.gradient(total, table)
+    np.testing.assert_array_equal(rows.indices, [3, 1])
+    np.testing.assert_array_equal(rows.values, [[8.0, 8.0], [2.0, 2.0]])
+
+
+def test_squares_of_the_gradient_in_a_function(tf):
+    table = tf.Variable(tf.ones([5, 2]))
+    places = tf.constant([[0, 0], [0, 1], [1, 0], [2, 0]], tf.int64)
+
+    @tf.function
+    def squares(values, weights):
+        ids = tf.SparseTensor(places, values, [3, 2])
+        with tf.GradientTape() as tape:
+            weighted = tf.SparseTensor(places, weights, [3, 2])
+            total = tf.reduce_sum(tf.nn.embedding_lookup_sparse(table, ids, weighted, "sum"))
+        rows = tape.gradient(total, table)
+        squared = tf.IndexedSlices(rows.values**2, rows.indices, rows.dense_shape)
+        return tf.convert_to_tensor(squared)
+
+    found = squares(tf.constant([3, 1, 3, 3]), tf.constant([1.0, 2.0, 3.0, 4.0]))
+    np.testing.assert_array_equal(found[:, 0], [0.0, 4.0, 0.0, 64.0, 0.0])

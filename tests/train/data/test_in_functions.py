@@ -654,6 +654,7 @@ def test_an_optional_that_a_round_gives_its_spec(tf, of_open_sizes):
     """
     dataset = tf.data.Dataset.range(5)
     dataset = dataset.batch(1) if of_open_sizes else dataset
+    steps = []
 
     @tf.function(autograph=False)
     def last_of_two(iterator):
@@ -664,6 +665,7 @@ def test_an_optional_that_a_round_gives_its_spec(tf, of_open_sizes):
 
         def one_round(i, result, element):
             def step():
+                steps.append(element)
                 y = tf.reduce_sum(element.get_value()) * 10
                 made = tf.experimental.Optional.from_value({"y": y})
                 empty._element_spec = made.element_spec
@@ -686,3 +688,71 @@ def test_an_optional_that_a_round_gives_its_spec(tf, of_open_sizes):
     found = [last_of_two(iterator) for _ in range(4)]
     assert [bool(each.has_value()) for each in found] == [True, True, True, False]
     assert [int(each.get_value()["y"]) for each in found[:3]] == [10, 30, 40]
+    assert len(steps) == 1 or of_open_sizes  # the round is traced once
+
+
+@pytest.mark.gradtape_only  # an Optional of TensorFlow cannot be taken apart
+def test_an_optional_that_a_branch_gives_its_spec_has_a_gradient(tf):
+    @tf.function(autograph=False)
+    def f(x):
+        empty = tf.experimental.Optional.empty(None)
+
+        def one_round(i, so_far):
+            def begin():
+                made = tf.experimental.Optional.from_value(x * 3.0)
+                empty._element_spec = made.element_spec
+                return made
+
+            def go_on():
+                so_far._element_spec = empty._element_spec
+                value = tf.nest.flatten(so_far, expand_composites=True)[1]
+                return tf.experimental.Optional.from_value(value * value)
+
+            return i + 1, tf.cond(i < 1, begin, go_on)
+
+        return tf.while_loop(lambda i, _: i < 3, one_round, [tf.constant(0), empty])[1].get_value()
+
+    x = tf.constant([2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    assert y.numpy().tolist() == [81 * 2**4, 81 * 3**4]
+    assert tape.gradient(y, x).numpy().tolist() == [4 * 81 * 2**3, 4 * 81 * 3**3]
+
+
+@pytest.mark.gradtape_only  # in TensorFlow such a loop has no gradient
+def test_elements_of_64_bits_in_threads_of_xla(tf):
+    """A program so large that XLA runs parts of it, Python among them, in threads of its own."""
+    rows = tf.constant([[0.75, 0.64], [0.2, -0.75]], tf.float64)
+    seen = []
+
+    def note(x):
+        seen.append(x)
+        return x
+
+    def f(x):
+        n = tf.constant(0)
+        while n < 3 and tf.reduce_sum(x) < 1.5:
+            n += 1
+            for i in tf.data.Dataset.range(2):
+                x = x + tf.tanh(x) + tf.cast(i, tf.float64)
+        for i, row in tf.data.Dataset.from_tensor_slices(rows).enumerate():
+            total = tf.numpy_function(note, [tf.reduce_sum(x)], tf.float64)
+            x = tf.tanh(x) * row * tf.stop_gradient(total)
+            if i < 1:
+                x = tf.tanh(x * row)
+                break
+            x = tf.cumsum(x)
+        return x
+
+    results = []
+    for call in (f, tf.function(f)):
+        x = tf.constant([[0.1, 0.2], [0.3, 0.4]], tf.float64)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = call(x)
+        results.append((y.numpy(), tape.gradient(y, x).numpy()))
+    for eager, compiled in zip(*results, strict=True):
+        np.testing.assert_allclose(compiled, eager, rtol=1e-12)
+    assert [x.dtype for x in seen] == [np.float64, np.float64]
+    assert abs(seen[0] - seen[1]) < 1e-12 * seen[0]

@@ -15,6 +15,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.command == "run":
         from . import run as _run
 
+        if options.explain:
+            from ..inspect.asking import explain_gradients
+
+            explain_gradients()
         run = {"-c": _run.run_code, "-m": _run.run_module}.get(options.kind, _run.run_script)
         run(options.target, rest)
     elif options.command == "info":
@@ -48,13 +52,16 @@ def _parser() -> argparse.ArgumentParser:
         help="run a script that imports tensorflow, on gradtape",
         description="Run a Python program as `python` would, but `import tensorflow` gives "
         "gradtape, in child processes too. All that follows SCRIPT goes to the program.",
-        usage="gradtape run [-h] [-c | -m] SCRIPT [ARG ...]",
+        usage="gradtape run [-h] [--explain] [-c | -m] SCRIPT [ARG ...]",
         allow_abbrev=False,
     )
     for flag, what in [("-c", "the program itself"), ("-m", "a module's name")]:
         run.add_argument(
             flag, dest="kind", action="store_const", const=flag, help=f"SCRIPT is {what}"
         )
+    run.add_argument(
+        "--explain", action="store_true", help="say of each gradient that is None why, and where"
+    )
     run.add_argument("target", metavar="SCRIPT", help="path of the script; - for standard input")
 
     info = commands.add_parser(

@@ -59,6 +59,10 @@ class TypeSpec:
         """The TypeSpecs of the tensors that a composite value consists of, nested alike."""
         raise NotImplementedError(f"{type(self).__name__} describes no composite value.")
 
+    def _sketch(self, graph: Any) -> Any:
+        """What stands for such a value in a `graph` that only learns shapes."""
+        return self._from_components(graph.sketches_of(self._component_specs))
+
     # Rows of values, along axis 0: what tf.data and map_fn go by
 
     def _batch(self, batch_size: int | None) -> TypeSpec:
@@ -132,6 +136,9 @@ class CompositeTensor(TakesOver):
 
     _is_tensor = False
     """Whether tf.is_tensor says so, as it does of those that stand for one tensor."""
+
+    _learn: Any = None
+    """Of one that a loop carries before its spec is known: gives, once it is, the value it has."""
 
     @property
     def _type_spec(self) -> Any:

@@ -52,8 +52,8 @@ class IndexedSlices(CompositeTensor):
         return self.shape
 
     def __repr__(self) -> str:
-        dense = "" if self.dense_shape is None else f", dense_shape={self.dense_shape}"
-        return f"IndexedSlices(indices={self.indices}, values={self.values}{dense})"
+        dense = "" if self.dense_shape is None else f", dense_shape={self.dense_shape!s}"
+        return f"IndexedSlices(indices={self.indices!s}, values={self.values!s}{dense})"
 
     def _as_tensor(self) -> Tensor:
         """The dense tensor: rows with the same index summed."""

@@ -20,34 +20,35 @@ from .engine import common_engine, engine_of
 from .errors import DTypeError, NotATensorError
 from .late import late
 from .op import JointOp, Op, spec_like
-from .placement import card_of
+from .placement import beside_cards, card_of, cards
 from .recorder import recorders
 from .sizes import any_open
 from .spec import same_dtype, spec_of
 from .take_over import take_over
 from .tensor import Tensor, new_key
 from .tracebacks import shorten
-from .tracing import note_uses, switches
+from .tracing import current_graph, note, switches, tracing
 
 _FLOAT32 = np.dtype(np.float32)
 _ndarray = np.ndarray
 _new = Tensor.__new__
 _NO_PARAMS: dict[str, Any] = {}
 
-_tracing = False
-"""Whether a function is traced, in any thread: then a graph may want to know the inputs of an op.
+_noting = False
+"""Whether someone may want to know of each op call: a function that is traced, in any thread, or a
+journal.
 
 A plain bool of this module, because to look at it takes 3 ns; at a list or at an attribute of an
 object elsewhere, 10 to 16 of the 660 that a small op takes.
 """
 
 
-def _set_tracing(on: bool) -> None:
-    global _tracing
-    _tracing = on
+def _set_noting(on: bool) -> None:
+    global _noting
+    _noting = on
 
 
-switches.append(_set_tracing)
+switches.append(_set_noting)
 
 
 def unary(op: Op) -> Callable[..., Tensor]:
@@ -74,8 +75,8 @@ def unary(op: Op) -> Callable[..., Tensor]:
                 out._array = kernels[type(a)](a)
             except Exception as error:
                 out._array = _rerun(op, (x,), _NO_PARAMS, error)
-            if _tracing and differentiable:
-                note_uses((x,))
+            if _noting:
+                note(op, (x,), out)
             key = x._key
             if key is not None and differentiable:
                 for recorder in recorders():
@@ -102,6 +103,22 @@ def unary(op: Op) -> Callable[..., Tensor]:
 def binary(op: Op) -> Callable[..., Tensor]:
     """The callable of an elementwise, broadcasting op of two tensors and no static parameters."""
     run = op.builtin or op.run
+    kernels = op.kernels
+
+    def ask_engines() -> None:
+        """With a GPU in the process, its engine is asked for the kernel, and the builtin is not."""
+        nonlocal run
+        for kind, engine in cards.items():
+            kernels[kind] = op.on(engine)
+        run = by_engine
+
+    def by_engine(a: Any, b: Any) -> Any:
+        return kernels[type(b) if type(b) in cards else type(a)](a, b)
+
+    if op.builtin is not None:
+        beside_cards.append(ask_engines)
+        if cards:
+            ask_engines()
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
@@ -131,8 +148,8 @@ def binary(op: Op) -> Callable[..., Tensor]:
                 out._array = run(a, b)
             except Exception as error:
                 out._array = _rerun(op, (x, y), _NO_PARAMS, error)
-            if _tracing and differentiable:
-                note_uses((x, y))
+            if _noting:
+                note(op, (x, y), out)
             kx = x._key
             ky = y._key
             if (kx is not None or ky is not None) and differentiable:
@@ -192,8 +209,8 @@ def single(op: Op) -> Callable[..., Any]:
                 out = _new(Tensor)
                 out._array = result
                 out._key = None
-            if _tracing and op.differentiable:
-                note_uses((x,))
+            if _noting:
+                note(op, (x,), out)
             if x._key is not None and op.differentiable and recorders():
                 record(op, (x,), out, params)
             return out
@@ -225,8 +242,8 @@ def nary(op: Op) -> Callable[..., Any]:
             except Exception as error:
                 result = _rerun(op, inputs, params, error)
             outputs = tuple(map(Tensor, result)) if type(result) is tuple else Tensor(result)
-            if _tracing and op.differentiable:
-                note_uses(inputs)
+            if _noting:
+                note(op, inputs, outputs)
             if op.differentiable and recorders():
                 for x in inputs:
                     if x._key is not None:
@@ -246,6 +263,8 @@ def record(
     op: Op | JointOp, inputs: Any, outputs: Any, params: dict[str, Any], to: Any = None
 ) -> None:
     """Offer an executed op to the recorders of this thread, or only to those in `to`."""
+    if tracing.journal is not None and type(op) is not Op:  # (the calls of an Op are noted there)
+        tracing.journal.ran(op, inputs, outputs)
     for recorder in recorders() if to is None else to:
         made = make_record(op, inputs, outputs, params, recorder.tracked)
         if made is None:
@@ -409,5 +428,8 @@ def _rerun(op: Op, inputs: Any, params: dict[str, Any], error: Exception) -> Any
         with np.errstate(all="ignore"):
             return op.on(engine)(*adopted, **params)
     except Exception as reason:
+        graph = current_graph()
+        if graph is not None and engine.is_host and not graph.always_runs:
+            return graph.left_to_the_run(op, inputs, params, reason)
         op.explain(inputs, params, reason)
         raise

@@ -225,6 +225,9 @@ class SymbolicTensorError(OperatorNotAllowedInGraphError, NotImplementedError, A
     `np.asarray(x)` NotImplementedError, `if x:` TypeError.
     """
 
+    missed: Any = None
+    """The tensor, or a nest of them, whose values are needed, where these are all that it takes."""
+
 
 class DynamicSizeError(SymbolicTensorError):
     """An op of a traced function needs values: the size of its result, say, depends on them.
@@ -232,12 +235,14 @@ class DynamicSizeError(SymbolicTensorError):
     Where only the user's own line asks for a value, it is a plain SymbolicTensorError.
     """
 
-    reason = "In a compiled program sizes are fixed"
+    reason = "In a compiled program sizes and axes are fixed"
     advice = (
         "compute with masks (tf.where with three arguments), pass the number as a Python value, "
         "give a TensorArray its size, or put what can be compiled into a @function of its own, "
         "which this one calls."
     )
+    arguments: frozenset[int] = frozenset()
+    """The arguments of the function, by number, of which `missed` is computed and nothing else."""
 
 
 class TextError(DynamicSizeError):

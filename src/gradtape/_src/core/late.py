@@ -50,6 +50,12 @@ class Late:
     explain_symbolic: Callable[[Any], str]
     """Where a symbolic array was made, and what to do. From function/explain.py."""
 
+    explain_gradient: Callable[[Any, Any, Any], Any]
+    """Why a gradient of a tape is what it is. From inspect/explain.py."""
+
+    explain_tape: Callable[[Any], None]
+    """Have all that happens noted, as long as a tape lives. From inspect/asking.py."""
+
     def supply(self, **functions: Callable[..., Any]) -> None:
         """Fill in all functions, by name."""
         if functions.keys() != self.__annotations__.keys():

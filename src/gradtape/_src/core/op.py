@@ -287,7 +287,7 @@ class Op:
     def on(self, engine: Engine) -> Callable[..., Any]:
         """The kernel on this engine."""
         if self.builtin is not None:
-            return self.builtin
+            return engine.builtin(self.builtin)
         kernel = partial(self.kernel, engine) if self.takes_engine else self.kernel
         return engine.bound(self, kernel)
 

@@ -26,6 +26,10 @@ class Placement:
     """Whether an op that the GPU has no kernel for may run on the CPU, and so a block for a device
     that is not there."""
 
+    tf32 = True
+    """Whether a GPU may round the factors of products of float32 to 10 bits, as its tensor cores
+    take them. A trace is for one or the other."""
+
     log = False
     """Whether the device of each new variable, and of what a block makes, is logged."""
 
@@ -118,12 +122,42 @@ placement = Placement()
 
 
 cards: dict[type, Any] = {}
-"""The engines of GPUs by the type of their arrays; an engine enters itself when it is imported."""
+"""The engines of GPUs by the type of their arrays."""
+
+beside_cards: list[Callable[[], None]] = []
+"""What is called when the first of them is there: CPUs without one pay nothing for it."""
+
+
+def enter_card(kind: type, engine: Any) -> None:
+    """Let an engine be that of a GPU, whose arrays are of this type."""
+    cards[kind] = engine
+    for tell in beside_cards:
+        tell()
 
 
 def card_of(array: Any) -> Any:
     """The engine of an array that is on a GPU; None for any other, symbols and what is no array."""
     return cards.get(type(array))
+
+
+def where_it_is(array: Any, make: Callable[[], Any]) -> Any:
+    """`make()`, on the GPU if this array is there and no block says otherwise."""
+    if card_of(array) is None or placement.block is not None:
+        return make()
+    return _made_on(GPU, make)
+
+
+def where_python_looks(make: Callable[[], Any]) -> Any:
+    """`make()` on the host, also inside of a block for the GPU: seeds, and states of generators."""
+    return make() if placement.block is None else _made_on(CPU, make)
+
+
+def _made_on(kind: str, make: Callable[[], Any]) -> Any:
+    token = placement.enter(kind)
+    try:
+        return make()
+    finally:
+        placement.leave(token)
 
 
 def on_device(array: Any, kind: str) -> Any:

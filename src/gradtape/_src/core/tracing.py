@@ -18,11 +18,24 @@ from .interrupts import keep
 class _Tracing:
     def __init__(self) -> None:
         self.threads: set[int] = set()  # that trace now: if there are none, who asks is done
+        self.journal: Any = None  # see inspect/journal.py: told of all that happens to tensors
+        self.noting = False  # whether there is either
+
+
+class _Functions:
+    eagerly = False
+    jax: bool | None = None  # whether JAX is there; None until it is looked for
+    looks_on: Callable[[Any], None] | None = None  # given the trace of each function that is called
+    compile = False  # once all of it is known: they compile, and nobody looks on
 
 
 tracing = _Tracing()
+functions = _Functions()
+"""How functions run: `function/settings.py` says it."""
+
 switches: list[Callable[[bool], None]] = []
-"""Each is called with True when the first trace of all threads begins, with False when none runs.
+"""Each is called with True when someone wants to know of each op call, with False when no one does:
+no thread traces, and there is no journal.
 """
 
 _lock = Lock()
@@ -30,6 +43,12 @@ _graph: ContextVar[Any] = ContextVar("graph", default=None)
 
 current_graph: Callable[[], Any] = _graph.get
 """The graph that this thread traces into, or None."""
+
+
+def may_create() -> bool:
+    """Whether a function that is first called here may create variables."""
+    around = _graph.get()
+    return around is None or around.root.creates
 
 
 class traced_into:
@@ -52,11 +71,32 @@ def _trace_into(graph: Any) -> None:
         threads = tracing.threads
         # What is so, not what changed: so an interrupt in between has no lasting effect.
         (threads.discard if graph is None else threads.add)(get_ident())
-        for switch in switches:
-            switch(bool(threads))
+        _switch()
+
+
+def set_journal(journal: Any) -> None:
+    """Let a journal be told of what happens from here on; None: no one any more."""
+    with _lock:
+        tracing.journal = journal
+        _switch()
+
+
+def _switch() -> None:
+    tracing.noting = bool(tracing.threads) or tracing.journal is not None
+    for switch in switches:
+        switch(tracing.noting)
 
 
 keep(_graph.get, _trace_into)
+
+
+def note(op: Any, inputs: Any, outputs: Any) -> None:
+    """Let the graph that this thread traces, and the journal, know of an op call."""
+    graph = _graph.get()
+    if graph is not None and op.differentiable:
+        graph.note_uses(inputs)
+    if tracing.journal is not None:
+        tracing.journal.ran(op, inputs, outputs)
 
 
 def note_uses(inputs: Any) -> None:

@@ -14,6 +14,9 @@ from weakref import WeakSet
 
 from . import nest
 
+_TRACKED = "_self_unconditional_dependency_names"
+"""The attribute with what was tracked by hand. By this name Keras knows it, and leaves it alone."""
+
 
 class Trackable:
     """Base of the objects that checkpoints follow: variables, modules, tables, layers."""
@@ -39,7 +42,7 @@ class Trackable:
                 f"_track_trackable: the object leads to another one under the name {name!r} "
                 "already. Use another name, or overwrite=True."
             )
-        _noted(self, "_self_tracked", dict)[name] = trackable
+        _noted(self, _TRACKED, dict)[name] = trackable
         self._handle_deferred_dependencies(name, trackable)
         return trackable
 
@@ -54,7 +57,7 @@ class Trackable:
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """What the object leads to, by name."""
-        return dict(getattr(self, "_self_tracked", {}))
+        return dict(getattr(self, _TRACKED, {}))
 
     def _tracked_items(self) -> Iterator[tuple[str, Any]]:
         """The same, for gradtape's own walks."""
@@ -100,7 +103,7 @@ class AutoTrackable(Trackable):
         restore_deferred(self)
 
     def __delattr__(self, name: str) -> None:
-        vars(self).get("_self_tracked", {}).pop(name, None)
+        vars(self).get(_TRACKED, {}).pop(name, None)
         super().__delattr__(name)
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from ..core.engine import Engine, engine_of
 from ..core.errors import InvalidArgumentError
 
 NAMESPACE = """
-    abs add all angle arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin
+    abs all angle arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin
     argsort asarray broadcast_arrays broadcast_to ceil clip concatenate conj cos cosh cumprod cumsum
     diagonal dot einsum exp expand_dims expm1 eye flip floor floor_divide fmax fmin fmod full imag
     isfinite isinf isnan linspace log log1p max maximum minimum nextafter ones ones_like pad power
@@ -46,7 +46,7 @@ negative ones (a ValueError). `einsum` comes with its output written out, withou
 `optimize`. `unique` of a compiled engine takes JAX's `size` and `fill_value`."""
 
 NAMESPACE_OF_DEFAULTS = """
-    argwhere array ascontiguousarray bitwise_and copyto divide empty fft invert linalg logaddexp
+    add argwhere array ascontiguousarray bitwise_and copyto divide empty fft invert linalg logaddexp
     matmul moveaxis multiply negative nonzero partition subtract tensordot zeros_like
 """
 """What the defaults of this contract use besides; of ufuncs also `at`, and of `add`, `reduce`."""
@@ -93,6 +93,13 @@ class Contract(Engine):
         """An array of JAX as one of this engine; the memory is shared, and not written to."""
         raise NotImplementedError(f"The engine {self.name} takes no arrays from XLA.")
 
+    def begun(self, array: Any) -> bool:
+        """Whether the program that computes this array of JAX runs on this engine's device by now.
+
+        Then its arrays can be asked for later. ResourceExhaustedError if it could not begin.
+        """
+        return False
+
     def forget_xla(self, array: Any) -> None:
         """The array is going to be written to: no array of JAX has its values any longer."""
 
@@ -103,6 +110,13 @@ class Contract(Engine):
     def upload(self, array: Any) -> Any:
         """An array of NumPy as one of this engine; the copy may still be going on."""
         return self.asarray(array)
+
+    def drawn(self, what: str, key: Any, counter: Any, count: int, dtype: Any) -> Any:
+        """A vector of the numbers that NumPy's Philox has for a key and a counter.
+
+        `what` is "uniform", "normal" or "truncated_normal". None if the host has them sooner.
+        """
+        return None
 
     def use_tf32(self, enabled: bool) -> None:
         """Whether products of float32 may round their factors to TF32; nothing if it has none."""
@@ -153,6 +167,15 @@ class Contract(Engine):
     def getitem(self, x: Any, key: Any) -> Any:
         """`x[key]`; an int outside of its axis raises IndexError on every engine."""
         return x[key]
+
+    def window(self, x: Any, starts: Any, sizes: Any) -> Any:
+        """The part of `x` of shape `sizes` from `starts` on, which must lie inside of `x`."""
+        return x[window_key(list(map(int, starts)), sizes, x.shape)]
+
+    def framed(self, x: Any, starts: Any, shape: Any) -> Any:
+        """Zeros of `shape` with `x` from `starts` on, which must fit."""
+        key = window_key(list(map(int, starts)), x.shape, shape)
+        return self.write_at(self.zeros(shape, dtype=x.dtype), key, x, "set")
 
     def valid_indices(self, indices: Any, size: int, op: str) -> Any:
         """`indices` as integers that can index, if they all lie in [0, size).
@@ -296,6 +319,30 @@ class Contract(Engine):
         """`x` where the bool `mask`, of the same shape, is true, else 0."""
         return self.where(mask, x, self.zeros((), dtype=x.dtype))
 
+    def gelu(self, x: Any, approximate: bool) -> Any:
+        """`x` times the probability of less; by a tanh if `approximate`. None: op by op."""
+        return None
+
+    def gelu_slope(self, x: Any) -> Any:
+        """The derivative of the approximate one. None: op by op."""
+        return None
+
+    def softmax(self, x: Any, axis: int) -> Any:
+        """The softmax along an axis. None: op by op."""
+        return None
+
+    def dot_along(self, x: Any, y: Any, axis: int) -> Any:
+        """The sums of `x * y` along an axis, without it. None: op by op."""
+        return None
+
+    def moments(self, x: Any, axis: Any) -> Any:
+        """Mean and variance over a tuple of axes, without them. None: op by op."""
+        return None
+
+    def sum_of_first(self, a: Any, count: int) -> Any:
+        """The sums over the first axes, as the gradient of a bias is."""
+        return self.add.reduce(a, 0 if count == 1 else tuple(range(count)))
+
     def log1p_exp(self, x: Any) -> Any:
         """`log(1 + exp(x))` for `x <= 0`, to two roundings."""
         return self.log1p(self.exp(x))
@@ -383,6 +430,9 @@ class Contract(Engine):
         from .windows import Windows
 
         return Windows(self)
+
+    convolves_halves = False
+    """Whether the three below take 16-bit floats, and add in float32; else they get float32."""
 
     def convolution(self, x: Any, filters: Any, *, groups: int, **geometry: Any) -> Any:
         """Sums of products of `filters` with the windows of `x`.
@@ -496,3 +546,14 @@ class Contract(Engine):
     def seeded_generator(self, pair: Any) -> Any:
         """The same, with draws that a pair of integers of up to 64 bits determines."""
         raise NotImplementedError(f"The engine {self.name} draws with NumPy's generators.")
+
+
+def window_key(starts: Any, sizes: Any, shape: Any) -> tuple[slice, ...]:
+    """The key of the part of shape `sizes` from `starts` on, if it lies inside of `shape`."""
+    for axis, (start, size, total) in enumerate(zip(starts, sizes, shape, strict=True)):
+        if not 0 <= start <= start + size <= total:
+            raise InvalidArgumentError(
+                f"slice: `begin`={list(starts)}, `size`={list(sizes)} reach outside of `input_`: "
+                f"axis {axis} has size {total}."
+            )
+    return tuple([slice(start, start + size) for start, size in zip(starts, sizes, strict=True)])

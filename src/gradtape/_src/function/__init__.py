@@ -13,6 +13,7 @@ A call goes through these, in this order:
 Control flow in a trace: `control.py` makes nodes (`node.py`), a choice (`choice.py`) or a walk
 (`walk.py`); `capacity.py` and `reruns.py` serve the gradients of loops without a bound.
 
-Where sizes are not known: `by_need.py`, `uncompiled.py`. For the user: `explain.py`, `lines.py`,
-`listing.py`, `verify.py`, `export.py`; `symbolic.py` is `tf.gradients` and `tf.hessians`.
+Where sizes are not known: `by_need.py`, `by_value.py`, `uncompiled.py`; `sketch.py` and
+`by_example.py` learn shapes. For the user: `settings.py`, `explain.py`, `lines.py`, `listing.py`,
+`verify.py`, `export.py`; `symbolic.py` is `tf.gradients` and `tf.hessians`.
 """

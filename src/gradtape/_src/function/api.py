@@ -25,11 +25,12 @@ import numpy as np
 from ..core import nest
 from ..core.errors import DynamicSizeError, SymbolicTensorError
 from ..core.interrupts import put_back_after_error
-from ..core.sizes import SizesNeeded, SizeTensor
+from ..core.placement import placement
+from ..core.sizes import SizesNeeded
 from ..core.spec import Spec
-from ..core.tensor import Tensor, is_symbolic
+from ..core.tensor import Tensor
 from ..core.tracebacks import border, shorten
-from ..core.tracing import OtherElements, current_graph
+from ..core.tracing import OtherElements, Stream, current_graph, functions, may_create
 from ..tape.scopes import get_logger, outside_name_scopes
 from .method import Method
 from .signature import (
@@ -37,8 +38,13 @@ from .signature import (
     Open,
     Parameters,
     Recent,
+    apart,
+    closed,
     describe,
+    given_specs,
     has_open_composites,
+    may_be_symbols,
+    shown,
     specs_of,
     tensor_of_array,
     with_leaves,
@@ -69,26 +75,6 @@ S = TypeVar("S")
 
 _RETRACES = 5
 """After so many traces in a row for one function, its user is told what causes them."""
-
-
-class _Settings:
-    eagerly = False
-    jax: bool | None = None  # whether JAX is there; None until it is looked for
-    compiles = False  # once it was found to be there, and nobody wants to run eagerly
-
-
-_settings = _Settings()
-
-
-def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Let functions run as plain Python from here on: for debugging, with values to look at."""
-    _settings.eagerly = bool(run_eagerly)
-    _settings.compiles = False  # the next call looks again
-
-
-def functions_run_eagerly() -> bool:
-    """Whether functions run as plain Python."""
-    return _settings.eagerly
 
 
 class _Decorator:
@@ -198,7 +184,7 @@ class Function(Generic[P, R]):
     ) -> None:
         default = getattr(python_function, "__name__", type(python_function).__name__)
         self.name: str = name or default
-        self.input_signature = _specs(input_signature)
+        self.input_signature = given_specs(input_signature)
         self.autograph = autograph
         self.jit_compile = jit_compile
         functools.update_wrapper(self, python_function)
@@ -233,17 +219,22 @@ class Function(Generic[P, R]):
 
     def _call(self, instance: tuple[Any, ...], args: Any, kwargs: Any) -> Any:
         """A call; `instance` is () or holds the `self` of a method."""
-        if not _settings.compiles and not _may_compile():
-            if not _settings.jax:  # as compiled: a function takes arrays for tensors
-                args, kwargs = nest.map_structure(tensor_of_array, (args, kwargs))
-            return self.python_function(*instance, *args, **kwargs)
+        if not functions.compile:
+            from .settings import may_compile
+
+            if not may_compile():
+                if not functions.jax:  # as compiled: a function takes arrays for tensors
+                    args, kwargs = nest.map_structure(tensor_of_array, (args, kwargs))
+                return self.python_function(*instance, *args, **kwargs)
+            if functions.looks_on is not None and current_graph() is None:
+                functions.looks_on(self._traced(instance, self._parameters.bind(args, kwargs))[0])
         if current_graph() is not None:
             return self._call_inside(instance, args, kwargs)
         if kwargs or len(args) != self._plain:
             args = self._parameters.bind(args, kwargs)
         concrete, leaves = self._traced(instance, args)
         if self.input_signature is not None:
-            leaves = [_closed(leaf) for leaf in leaves]
+            leaves = [closed(leaf) for leaf in leaves]
         try:
             return concrete.call(leaves)
         except (OtherElements, SizesNeeded) as error:  # before anything ran
@@ -258,7 +249,7 @@ class Function(Generic[P, R]):
         tensors = [x for x in leaves if isinstance(x, Tensor)]
         current_graph().note_uses(tensors)
         leave_sizes_open = self._parameters.leave_sizes_open or self.reduce_retracing
-        if not leave_sizes_open and _may_be_symbols(tensors):
+        if not leave_sizes_open and may_be_symbols(tensors):
             plain = not kwargs and len(args) == self._plain
             bound = args if plain else self._parameters.bind(args, kwargs)
             try:
@@ -282,20 +273,22 @@ class Function(Generic[P, R]):
             else:
                 if self.reduce_retracing or not reason.only_now:
                     self._close(reason)
-                args = tuple([nest.map_structure(_closed, a) for a in args])
+                args = tuple([nest.map_structure(closed, a) for a in args])
             concrete, leaves = self._traced(instance, args, shapes)
             try:
-                return concrete.call([_closed(leaf) for leaf in leaves])
+                return concrete.call([closed(leaf) for leaf in leaves])
             except (OtherElements, SizesNeeded) as error:
                 reason = error
 
     def _close(self, reason: Exception) -> None:
         """Leave no sizes open any more."""
+        from .concrete import OpenFunction
+
         get_logger().debug("%s is traced for each shape: %s", self.name, reason)
         with self._lock:
             self._parameters.leave_sizes_open = self.reduce_retracing = False
             self._relaxes_composites = False
-            self._traces.forget(_has_open_sizes)
+            self._traces.forget(lambda trace: isinstance(trace, OpenFunction))
 
     def _traced(
         self, instance: tuple[Any, ...], args: Any, shapes: tuple[Any, ...] = ()
@@ -309,8 +302,8 @@ class Function(Generic[P, R]):
             key = tuple([describe(a, leaves) for a in args])
         except RecursionError:
             raise nest.too_deep(f"{self.name}: an argument") from None
-        if shapes:
-            key += (repr(shapes),)  # (as a text, of which no size is left open)
+        if shapes or not placement.tf32:
+            key += (repr(shapes), placement.tf32)  # (as a text, of which no size is left open)
         concrete = self._trace_of(key)
         if concrete is None or (concrete.resizable and concrete.is_outdated):
             concrete = self._trace(key, instance, args, leaves)
@@ -332,12 +325,15 @@ class Function(Generic[P, R]):
     # Tracing
 
     def _trace(self, key: Any, instance: Any, args: Any, leaves: list[Any]) -> Any:
+        from .by_value import ByValue
         from .uncompiled import Uncompiled, refusal, text_among
 
         with self._lock:
             known = self._traces.recall(key)
             if type(known) is Uncompiled:
                 return self._plain_call(known, instance, args)
+            if type(known) is ByValue:
+                return self._trace_by_value(known, key, instance, args, leaves)
             if known is not None and not known.is_outdated:  # or another thread came first
                 return known
             relaxes = self.reduce_retracing or (
@@ -358,6 +354,9 @@ class Function(Generic[P, R]):
                 is_open = any(type(leaf) is Open and leaf.is_spec for leaf in leaves)
                 if is_open and caught is not error:
                     raise  # there is still a trace for each shape to be tried
+                if self.jit_compile and caught.arguments:
+                    by_value = ByValue(caught.arguments)
+                    return self._trace_by_value(by_value, key, instance, args, leaves)
                 if self.jit_compile:
                     caught.args = (refusal(self.name, caught),)
                     raise
@@ -369,21 +368,55 @@ class Function(Generic[P, R]):
 
     def _trace_sized(self, key: Any, instance: Any, args: Any, leaves: list[Any]) -> Any:
         self._warn_of_retracing(key)
+        concrete = self._trace_apart(instance, args, leaves)
         try:
-            concrete = self._trace_and_create(instance, args, leaves)
+            concrete = concrete or self._trace_and_create(instance, args, leaves)
         except Exception as error:
             still_open = [leaf for leaf in leaves if type(leaf) is Open]
             if not still_open or any(leaf.is_spec for leaf in still_open):
                 raise
             # Something in it needs the sizes: then there is a trace for each.
             self._close(error)
-            args = tuple([nest.map_structure(_closed, a) for a in args])
-            leaves = [_closed(leaf) for leaf in leaves]
+            args = tuple([nest.map_structure(closed, a) for a in args])
+            leaves = [closed(leaf) for leaf in leaves]
             key = (*[describe(a, []) for a in args], *key[len(args) :])
             concrete = self._trace_and_create(instance, args, leaves)
         if concrete.is_closed:
             self._traces.keep(key, concrete)
         return concrete
+
+    def _trace_apart(self, instance: Any, args: Any, leaves: list[Any]) -> Any:
+        """A trace that takes no two open sizes for equal, but batches; None if they have to be."""
+        separate = apart(leaves)
+        try:
+            return None if separate is leaves else self._trace_and_create(instance, args, separate)
+        except Exception:
+            return None
+
+    def _trace_by_value(
+        self, by_value: Any, key: Any, instance: Any, args: Any, leaves: list[Any]
+    ) -> Any:
+        """The trace for the values of the arguments that decide on sizes in it."""
+        from .by_value import ByValue
+        from .uncompiled import refusal
+
+        while True:
+            self._traces.keep(key, by_value)
+            valued = (*key, by_value.values(leaves))
+            known = self._traces.recall(valued)
+            if known is not None and not known.is_outdated:
+                return known
+            try:
+                concrete = self._trace_and_create(instance, args, leaves, by_value.places)
+            except DynamicSizeError as error:
+                if error.arguments <= by_value.places:
+                    error.args = (refusal(self.name, error),)
+                    raise
+                by_value = ByValue(by_value.places | error.arguments)
+                continue
+            if concrete.is_closed:
+                self._traces.keep(valued, concrete)
+            return concrete
 
     def _plain_call(self, why: Any, instance: Any, args: Any) -> Any:
         """In place of a trace: this signature runs as plain Python, and its user is told so.
@@ -394,9 +427,9 @@ class Function(Generic[P, R]):
 
         if not self._told and current_graph() is None:
             self._told.append(why.reason)
-            warn(self.name, why)
+            warn(self.name, self.python_function, why)
         run = functools.partial(self._parameters.call, self.python_function, instance, args)
-        return PlainCall(self.name, run, why.reason)
+        return PlainCall(self.name, run, why)
 
     def _trace_relaxed(self, key: Any, instance: Any, args: Any, leaves: list[Any]) -> Any:
         """A trace that leaves open the sizes in which this call differs from earlier ones."""
@@ -423,10 +456,23 @@ class Function(Generic[P, R]):
         self._traces.keep(key, concrete)
         return concrete
 
-    def _trace_and_create(self, instance: Any, args: Any, leaves: list[Any]) -> Any:
+    def _trace_and_create(
+        self,
+        instance: Any,
+        args: Any,
+        leaves: list[Any],
+        by_value: frozenset[int] = frozenset(),
+    ) -> Any:
+        """A trace; the leaves at the places `by_value` have their values in it."""
+        if not self._count and any([isinstance(leaf, Stream) for leaf in leaves]):
+            from .sketch import create_from_sketch
+
+            python = functools.partial(self._parameters.call, self._python(), instance, args)
+            self._created = create_from_sketch(self.name, python, leaves)
+        trace = functools.partial(self._trace_into, by_value=by_value)
         graph = self._new_graph(creates=not self._created)
         try:
-            concrete = put_back_after_error(self._trace_into, graph, instance, args, leaves)
+            concrete = put_back_after_error(trace, graph, instance, args, leaves)
         except DynamicSizeError:
             if not graph.created:
                 raise
@@ -434,24 +480,28 @@ class Function(Generic[P, R]):
             # As in TensorFlow: what the first call creates, no later one may create again.
             self._created = True
             graph = self._new_graph(creates=False)
-            concrete = put_back_after_error(self._trace_into, graph, instance, args, leaves)
+            concrete = put_back_after_error(trace, graph, instance, args, leaves)
         return concrete
 
     def _new_graph(self, creates: bool) -> Any:
         from .control import COMPILED
         from .graph import Graph
 
-        around = current_graph()
         graph = Graph(self.name, COMPILED)
-        graph.creates = creates and (around is None or around.root.creates)
+        graph.creates = creates and may_create()
         return graph
 
-    def _trace_into(self, graph: Any, instance: Any, args: Any, leaves: list[Any]) -> Any:
+    def _trace_into(
+        self, graph: Any, instance: Any, args: Any, leaves: list[Any], by_value: frozenset[int]
+    ) -> Any:
+        from .by_value import deciding
         from .concrete import ConcreteFunction, OpenFunction, flattened, specs_of_arguments
         from .cut import Mark
         from .explain import values_explained
 
         specs, places = specs_of(leaves)
+        around = current_graph()
+        in_branch = around is not None and around.outer is not None
         with graph.running():
             symbols = [
                 leaf if spec is None else graph.tensor(spec)
@@ -462,11 +512,19 @@ class Function(Generic[P, R]):
                 graph.sizes = sizes._array
             self._count += 1
             graph.takes.arguments(leaves)
+            given = [
+                Tensor(leaves[i]._values("A size")) if i in by_value else symbol
+                for i, symbol in enumerate(symbols)
+            ]
             try:
-                with values_explained():
-                    returned = self._parameters.call(self._python(), instance, args, iter(symbols))
+                with values_explained(in_branch):
+                    returned = self._parameters.call(self._python(), instance, args, iter(given))
                     result = flattened(returned, graph)
                     graph.settle(Mark(0, 0))
+            except DynamicSizeError as error:
+                if self.jit_compile:
+                    error.arguments = deciding(error, graph, symbols)
+                raise
             finally:
                 try:
                     graph.let_go()
@@ -499,7 +557,7 @@ class Function(Generic[P, R]):
                 "%s was traced %d times, which is slow, because `%s` differs from call to call: "
                 "%s. Pass numbers as tensors, and tensors of one shape; or create the function "
                 "once, outside of the loop.",
-                self.name, _RETRACES, name, ", ".join(map(_shown, parts)),
+                self.name, _RETRACES, name, ", ".join(map(shown, parts)),
             )  # fmt: skip
 
     # What is known about it
@@ -640,61 +698,3 @@ class Function(Generic[P, R]):
     def __repr__(self) -> str:
         count = len(self._traces)
         return f"<function {self.name}, traced for {count} signature{'s' * (count != 1)}>"
-
-
-def _closed(value: Any) -> Any:
-    return value.tensor if type(value) is Open else value
-
-
-def _has_open_sizes(trace: Any) -> bool:
-    from .concrete import OpenFunction
-
-    return isinstance(trace, OpenFunction)
-
-
-def _may_be_symbols(tensors: list[Any]) -> bool:
-    """Whether a function that is given these may be traced on symbols in place of them.
-
-    If the values of all are known, what it computes of them is better known too.
-    """
-    from ..tape.batching import innermost
-
-    arrays = [x._array for x in tensors]
-    return (
-        innermost(tensors) is None
-        and not any([type(x) is SizeTensor for x in tensors])
-        and all([isinstance(n, int) for array in arrays for n in array.shape])
-        and (not arrays or any(map(is_symbolic, arrays)))
-    )
-
-
-def _may_compile() -> bool:
-    if _settings.jax is None:
-        from importlib.util import find_spec
-
-        _settings.jax = find_spec("jax") is not None
-        if not _settings.jax:
-            get_logger().warning(
-                "@function runs as plain Python, because JAX is not installed. To compile: "
-                "pip install 'gradtape[xla]'."
-            )
-    _settings.compiles = _settings.jax and not _settings.eagerly
-    return _settings.compiles
-
-
-def _specs(input_signature: Any) -> tuple[Any, ...] | None:
-    if input_signature is None:
-        return None
-    if not isinstance(input_signature, (list, tuple)):
-        raise TypeError(
-            "function: `input_signature` must be a list or tuple with a TensorSpec, or a nest of "
-            f"them, for each argument, not {input_signature!r:.100}."
-        )
-    return tuple(input_signature)
-
-
-def _shown(part: Any) -> str:
-    """A part of a signature, for people."""
-    if isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], tuple):
-        return f"{part[0]}{list(part[1])}"
-    return repr(part[1]) if isinstance(part, tuple) and len(part) == 2 else f"{part!r:.60}"

@@ -8,7 +8,7 @@ is to higher orders.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,10 @@ from ..core.cotangent import IndexedSlices, dense
 from ..core.dispatch import record
 from ..core.errors import DTypeError
 from ..core.op import JointOp, as_tuple
-from ..core.recorder import recorders
+from ..core.recorder import heard_by, recorders
 from ..core.spec import Spec
 from ..core.tensor import Tensor, is_inexact, new_key, zeros_of
+from ..core.tracing import current_graph
 from ..ops.array.joining import stack
 from ..ops.array.shape import broadcast_to
 from ..tape.batching import Batch, BatchedTensor, innermost
@@ -47,8 +48,11 @@ class Call(JointOp):
     @property
     def listening(self) -> list[Any]:
         """The recorders that track a source."""
+        return self._following(recorders())
+
+    def _following(self, listening: Iterable[Any]) -> list[Any]:
         keys = [x._key for x in self.inputs]
-        return [r for r in recorders() if not r.tracked.isdisjoint(keys)]
+        return [r for r in listening if not r.tracked.isdisjoint(keys)]
 
     def record(self, outputs: Mapping[Slot, Tensor]) -> None:
         """Let the recorders that track a source know these outputs."""
@@ -59,21 +63,50 @@ class Call(JointOp):
                 y._key = new_key()
             self.outputs.append(y._key)
             self.outputs_by_slot[slot] = y
-        tensors = tuple(new.values())
+        if known_before:
+            self._tell_around(new)
         for recorder in self.listening:
             if recorder.computes_at_once:
-                recorder.observe(_NewOutputs(self, list(new)), tuple(self.inputs), tensors, {})
+                self._observed_by(recorder, new)
             elif not known_before:
-                record(self, self.inputs, tensors, {}, to=[recorder])
+                record(self, self.inputs, tuple(new.values()), {}, to=[recorder])
             else:
-                recorder.tracked.update([y._key for y in tensors if is_inexact(y)])
-                if isinstance(recorder, Graph):
-                    recorder.note(tensors)
+                self._tracked_by(recorder, new)
+
+    def _tell_around(self, outputs: dict[Slot, Tensor]) -> None:
+        """Let those that listen around the blocks being traced follow more outputs of this call.
+
+        A derivative may be traced inside of a block, as that of a batch of seeds is.
+        """
+        graph = current_graph()
+        while graph is not None and graph.outer is not None:
+            for recorder in self._following(graph.recorders_around):
+                if not recorder.computes_at_once:
+                    self._tracked_by(recorder, outputs)
+                elif not _follows(recorder, outputs):
+                    with graph.outer.running(), heard_by(graph.recorders_around):
+                        self._observed_by(recorder, outputs)
+            graph = graph.outer
+
+    def _observed_by(self, recorder: Any, new: dict[Slot, Tensor]) -> None:
+        op, tensors = _NewOutputs(self, list(new)), tuple(new.values())
+        recorder.observe(op, tuple(self.inputs), tensors, {})
+
+    def _tracked_by(self, recorder: Any, new: dict[Slot, Tensor]) -> None:
+        recorder.tracked.update([y._key for y in new.values() if is_inexact(y)])
+        if isinstance(recorder, Graph):
+            recorder.note(tuple(new.values()))
 
     def demand(self, slot: Slot, like: Any) -> Tensor:
         """The output in this slot, that stands for a tensor inside of the shape of `like`."""
         if slot not in self.outputs_by_slot:
             self.record({slot: Tensor(like, new_key())})
+        else:  # forward mode does not listen when it asks for an output itself
+            known = {slot: self.outputs_by_slot[slot]}
+            self._tell_around(known)
+            for recorder in self.listening:
+                if recorder.computes_at_once and not _follows(recorder, known):
+                    self._observed_by(recorder, known)
         return self.outputs_by_slot[slot]
 
     def _in_order(self, gs: Any) -> list[Any]:
@@ -117,6 +150,10 @@ class Call(JointOp):
     ) -> dict[Slot, Any]:
         """The same for each element of a batch of seeds, of which `wholes` are stacked."""
         raise NotImplementedError
+
+
+def _follows(recorder: Any, outputs: dict[Slot, Tensor]) -> bool:
+    return not recorder.tracked.isdisjoint([y._key for y in outputs.values()])
 
 
 class _NewOutputs(JointOp):

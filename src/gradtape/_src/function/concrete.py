@@ -13,10 +13,11 @@ from ..core import nest
 from ..core.composite import CompositeTensor, TypeSpec
 from ..core.convert import as_tensor
 from ..core.errors import Error, UnimplementedError
+from ..core.op import JointOp
 from ..core.recorder import named, recorders
 from ..core.sizes import SizesNeeded, SizeTensor
 from ..core.tensor import Tensor, is_inexact
-from ..core.tracing import Stream, current_graph
+from ..core.tracing import Stream, current_graph, tracing
 from ..tape.cell import Loan
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable
@@ -28,7 +29,7 @@ from .graph import Graph
 from .node import Block, Constant, Operand, Source
 from .program import Program, is_static, jitted, raise_if
 from .signature import Open, Traced, describe, fits
-from .trace import Executable, Tracer, Var, for_eager, for_xla, leave_jax, var_of
+from .trace import Executable, Tracer, Var, for_xla, leave_jax, results_of, var_of
 
 if TYPE_CHECKING:
     from .export import ExportedFunction
@@ -139,16 +140,25 @@ class ConcreteFunction:
         return self._call(tensors)
 
     def _call(self, tensors: list[Tensor]) -> Any:
+        outputs = None
         if recorders():
             for v in self._variables:
                 v._tell_tapes()
             sources = self._tracked_sources(tensors)
             if sources:
-                return self._call_recorded(tensors, sources)
-        return self._pack(self._loan.run(self._execute, [x._array for x in tensors]))
+                outputs = self._run_recorded(tensors, sources)
+        if outputs is None:
+            outputs = self._loan.run(self._execute, [x._array for x in tensors])
+        if tracing.journal is not None:
+            inputs = [*tensors, *[v._as_tensor() for v in self._variables]]
+            tracing.journal.ran(JointOp(self.name, tuple), inputs, tuple(outputs))
+        return self._pack(outputs)
 
     def _execute(self, arrays: list[Any], spares: list[Any]) -> tuple[list[Any], list[Tensor]]:
-        """The new values of variables, and the results, when all is computed and checked."""
+        """The new values of variables, and the results, when all is computed and checked.
+
+        (On a GPU, when it is sure to be computed.)
+        """
         for supply in self._feeds:
             arrays.append(supply())
         checked = self._checked
@@ -166,10 +176,7 @@ class ConcreteFunction:
         if checked.flags and np.asarray(outputs.pop()):  # bool() of JAX's own array takes 3 µs more
             raise self.program.reason(arrays)
         count = len(self.assigned)
-        results = list(map(Tensor, for_eager(outputs[count:])))  # waits for XLA, if on the host
-        if count and not results:
-            outputs[0].block_until_ready()
-        return outputs[:count], results
+        return outputs[:count], results_of(outputs, count)
 
     def _tracked_sources(self, tensors: list[Tensor]) -> dict[Any, Tensor]:
         """What the results depend on and a tape tracks: tensors, by their keys inside."""
@@ -188,14 +195,14 @@ class ConcreteFunction:
         keys = {x._key for x in found.values()}
         return found if any(not t.isdisjoint(keys) for t in tracked) else {}
 
-    def _call_recorded(self, tensors: list[Tensor], sources: dict[Any, Tensor]) -> Any:
+    def _run_recorded(self, tensors: list[Tensor], sources: dict[Any, Tensor]) -> list[Tensor]:
         with self._loan.exclusive():
             values = [x._array for x in [*tensors, *[cell.read() for cell in self._loan.cells]]]
             values += [supply() for supply in self._feeds]
             call = CompiledCall(self.name, self.program, values, sources)
             outputs = call.run([*self._targets, *[None] * len(self.assigned)])
             self._loan.assign([y._array for y in outputs[len(self._targets) :]])
-        return self._pack(outputs[: len(self._targets)])
+        return outputs[: len(self._targets)]
 
     def _pack(self, outputs: list[Tensor]) -> Any:
         """The results in the structure that the Python function returned."""

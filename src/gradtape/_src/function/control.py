@@ -18,7 +18,7 @@ from ..core.composite import CompositeTensor
 from ..core.convert import as_tensor
 from ..core.errors import DTypeError, DynamicSizeError, InvalidArgumentError, ShapeError
 from ..core.spec import Spec
-from ..core.tensor import Tensor, is_symbolic
+from ..core.tensor import Tensor, is_inexact, is_symbolic
 from ..core.tracing import current_graph
 from ..tape.control import Stacked, pack_like
 from ..tape.tensor_array import TensorArray
@@ -59,7 +59,6 @@ class CompiledForms(Forms):
         loop_vars: Any,
         maximum_iterations: int | None,
     ) -> Any:
-        loop_vars = _with_specs(body, loop_vars)
         loop = _TracedLoop("while_loop", loop_vars)
         loop.trace(lambda variables: (pack_like(body(*variables), loop_vars), None))
         capacity = loop.block.outer.capacity() if maximum_iterations is None else None
@@ -116,8 +115,14 @@ class TracedBlock:
         self.result: Any = None
 
     def input(self, like: Any) -> Tensor:
-        self.inputs.append(self.graph.tensor(like))
-        return self.inputs[-1]
+        x = self.graph.tensor(like)
+        graph = current_graph()
+        while graph is not self.outer and graph is not self.graph:  # a branch in it asks
+            assert graph is not None
+            graph.tracked |= self.graph.tracked & {x._key}
+            graph = graph.outer
+        self.inputs.append(x)
+        return x
 
     def run(self, function: Callable[[], Any]) -> None:
         with self.graph.running():
@@ -263,44 +268,34 @@ class _LoopVariables:
     """The loop variables of a loop: what they are outside, and what a block sees of them.
 
     A TensorArray is carried as one tensor of all its elements. If their shape is not known when the
-    loop begins, the first round that writes one says what it is.
+    loop begins, the first round that writes one says what it is. So it is with a composite of which
+    nobody has said what it is made of, such as an Optional that never had a value.
     """
 
     def __init__(self, name: str, structure: Any, block: TracedBlock) -> None:
         self.name = name
-        self.structure = structure
-        self._leaves = nest.parts(structure)
-        self._starts = [self._start(leaf) for leaf in self._leaves]
-        self._inputs = [None if x is None else block.input(x._array) for x in self._starts]
+        self._outline = structure
         self._block = block
+        self._each = [_LoopVariable(name, leaf, block) for leaf in nest.flatten(structure)]
+
+    @property
+    def structure(self) -> Any:
+        """They as they begin; all that they are made of is known once a round is traced."""
+        return nest.pack_sequence_as(self._outline, [each.begin for each in self._each])
 
     def __len__(self) -> int:
-        return len(self._leaves)
-
-    def _start(self, leaf: Any) -> Tensor | None:
-        written = not isinstance(leaf, TensorArray) or leaf._whole is not None
-        known = written or leaf.element_shape.is_fully_defined()
-        return _together(leaf, self.name) if known else None
-
-    def _begin(self, i: int, array: TensorArray) -> Tensor:
-        """A TensorArray when its first element is written, by which its shape is known."""
-        with self._block.outer.running():
-            start = self._starts[i] = array._zeros()
-        x = self._inputs[i] = self._block.input(start._array)
-        return x
+        return sum([len(each.parts) for each in self._each])
 
     def inside(self) -> Any:
         """The loop variables as the block sees them."""
-        symbols = [
-            leaf._with(x, partial(self._begin, i)) if isinstance(leaf, TensorArray) else x
-            for i, (leaf, x) in enumerate(zip(self._leaves, self._inputs, strict=True))
-        ]
-        return nest.pack_parts(self.structure, symbols)
+        return nest.pack_sequence_as(self._outline, [each.inside() for each in self._each])
 
     def check_composites(self, structure: Any) -> None:
         """Raise unless the composites after a round are what they were."""
-        each = zip(nest.composites(self.structure), nest.composites(structure), strict=True)
-        for before, later in each:
+        for each, later in zip(self._each, nest.flatten(structure), strict=True):
+            each.learn_from(later)
+        pairs = zip(nest.composites(self.structure), nest.composites(structure), strict=True)
+        for before, later in pairs:
             if before != later:
                 raise ShapeError(
                     f"{user_line()}: {self.name}: a loop variable begins as a {before}, and is a "
@@ -321,37 +316,86 @@ class _LoopVariables:
     @property
     def starts(self) -> list[Tensor]:
         """Their values when the loop begins; all are known once a round is traced."""
-        return [x for x in self._starts if x is not None]
+        return [x for each in self._each for x in each.starts if x is not None]
 
     @property
     def inputs(self) -> list[Tensor]:
-        return [x for x in self._inputs if x is not None]
+        return [x for each in self._each for x in each.inputs if x is not None]
 
     def operands(self) -> dict[Var, Operand]:
         return {var_of(x._array): Carried(i) for i, x in enumerate(self.inputs)}
 
 
-def _with_specs(body: Callable[..., Any], loop_vars: Any) -> Any:
-    """The loop variables, those of which nobody has said what they are as a round makes them.
+class _LoopVariable:
+    """One of them, with the tensors that it is made of: outside, and as inputs of the block.
 
-    Such is an Optional without a value. To see what it will hold, a round is traced for nothing.
+    Of a TensorArray whose elements have no shape yet they are None.
     """
-    leaves = nest.flatten(loop_vars)
-    if all(map(_has_spec, leaves)):
-        return loop_vars
-    block = TracedBlock("while_loop", in_loop=True)
-    known = [leaf if _has_spec(leaf) else None for leaf in leaves]
-    symbols = _LoopVariables("while_loop", known, block).inside()
-    begin = [leaf if x is None else x for leaf, x in zip(leaves, symbols, strict=True)]
-    with block.graph.running():
-        after = nest.flatten(pack_like(body(*nest.pack_sequence_as(loop_vars, begin)), loop_vars))
-    pairs = zip(known, after, strict=True)
-    specified = [zeros_of_spec(y._type_spec, 0) if x is None else x for x, y in pairs]
-    return nest.pack_sequence_as(loop_vars, specified)
+
+    def __init__(self, name: str, begin: Any, block: TracedBlock) -> None:
+        self._name = name
+        self._block = block
+        self.begin = begin
+        self._is_known = _is_known(begin)  # (Keras says the spec of the very one it began with)
+        self.parts = nest.parts(begin)
+        self.starts = [self._start(part) for part in self.parts]
+        self.inputs = [None if x is None else block.input(x._array) for x in self.starts]
+
+    def _start(self, part: Any) -> Tensor | None:
+        written = not isinstance(part, TensorArray) or part._whole is not None
+        known = written or part.element_shape.is_fully_defined()
+        return _together(part, self._name) if known else None
+
+    def inside(self) -> Any:
+        """What the block sees of it."""
+        symbols = [
+            part._with(x, partial(self._first_element, i)) if isinstance(part, TensorArray) else x
+            for i, (part, x) in enumerate(zip(self.parts, self.inputs, strict=True))
+        ]
+        seen = nest.pack_parts(self.begin, symbols)
+        if not self._is_known:
+            seen._learn = self._learn
+        return seen
+
+    def _first_element(self, i: int, array: TensorArray) -> Tensor:
+        """A TensorArray when its first element is written, by which its shape is known.
+
+        Each branch of a round has an array of its own, and all of them begin as the same tensor.
+        """
+        x = self.inputs[i]
+        if x is None:
+            if not array.element_shape.is_fully_defined():
+                raise DynamicSizeError(
+                    f"{self._name}: a TensorArray is not written here, and the shape of its "
+                    "elements is not known yet. Give `element_shape`."
+                )
+            with self._block.outer.running():
+                start = self.starts[i] = array._zeros()
+            x = self.inputs[i] = self._block.input(start._array)
+        if is_inexact(x):  # the graph of the branch that is being traced was made before
+            current_graph().follow(x._key)
+        return x
+
+    def _learn(self, spec: Any) -> Any:
+        """A composite that is now known to be of this spec, as the block sees it."""
+        if not self._is_known:
+            self._is_known = True
+            with self._block.outer.running():
+                self.begin = zeros_of_spec(spec, 0)
+                self.parts = nest.parts(self.begin)
+                known, self.starts = len(self.starts), [self._start(part) for part in self.parts]
+            for x in self.starts[known:]:
+                self.inputs.append(None if x is None else self._block.input(x._array))
+        return nest.pack_parts(self.begin, self.inputs)
+
+    def learn_from(self, later: Any) -> None:
+        """Know what it is made of, if only what it is after the round says so."""
+        if not self._is_known and _is_known(later):
+            self._learn(later._type_spec)
 
 
-def _has_spec(leaf: Any) -> bool:
-    return not isinstance(leaf, CompositeTensor) or leaf._type_spec._is_known
+def _is_known(value: Any) -> bool:
+    return not isinstance(value, CompositeTensor) or value._type_spec._is_known
 
 
 class _TracedLoop:

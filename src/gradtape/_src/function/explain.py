@@ -16,6 +16,9 @@ from ..core.tracing import current_graph
 from .lines import lines_to, user_line
 from .trace import is_tracer, lines_of
 
+_OF_VALUES = (TracerArrayConversionError, ConcretizationTypeError, SymbolicTensorError)
+"""The errors of values that are asked for and not there. (That of an integer is the second.)"""
+
 _OPS = os.path.join(PACKAGE, "_src", "ops", "")
 
 
@@ -30,33 +33,24 @@ def leaked_among(arrays: Iterable[Any]) -> SymbolicTensorError:
 
 
 @contextlib.contextmanager
-def values_explained() -> Iterator[None]:
+def values_explained(in_branch: bool = False) -> Iterator[None]:
     """A block in which errors about missing values say which op, at which line, needs them.
 
     A user who asks for a value (`x.numpy()`) gets the error that says so. Where an op asks, a
-    DynamicSizeError: without compiling, the same line works.
+    DynamicSizeError: without compiling, the same line works. `in_branch`: what is traced here is a
+    function of its own, called in a branch that a tensor decides on.
     """
     try:
         yield
-    except DynamicSizeError as error:
-        error.args = (f"{user_line(lines_to(error))}: {error}",)
-        raise
-    except (TracerArrayConversionError, ConcretizationTypeError, SymbolicTensorError) as error:
-        # (The error of an integer that has no value is a ConcretizationTypeError too.)
-        op = _asking_op(error)
-        if op is None and isinstance(error, SymbolicTensorError):
-            raise
-        raise DynamicSizeError(
-            f"{user_line(lines_to(error))}: {op or 'an op'}: the size of its result depends on "
-            "values, which are not known while the function is traced."
-        ) from error
     except UnexpectedTracerError as error:
         raise SymbolicTensorError(
             f"{user_line(lines_to(error))}: a tensor of another trace is used here, which has no "
             "value outside of it. Return it from the function that makes it."
         ) from error
+    except _EndlessTrace as error:
+        raise _EndlessTrace(*error.args) from None  # else each of the calls has its frames there
     except RecursionError as error:
-        if isinstance(error, _EndlessTrace) or not _branches_in(error):
+        if not in_branch and not _branches_in(error):
             raise
         lines = [line for line in lines_to(error) if line[0] != contextlib.__file__]
         raise _EndlessTrace(
@@ -65,6 +59,43 @@ def values_explained() -> Iterator[None]:
             "that calls itself until a tensor says stop calls itself for ever. Write it as a loop "
             "(`while`, tf.while_loop), or let a Python value decide."
         ) from None
+    except Exception as error:
+        missing = _missing_value(error)
+        if missing is None:
+            raise
+        line = user_line(lines_to(missing))
+        if missing is error and isinstance(error, DynamicSizeError):
+            error.args = (f"{line}: {error}",)
+            raise
+        if isinstance(missing, DynamicSizeError):
+            asked = type(missing)(f"{line}: {missing}")
+            asked.advice = missing.advice
+        else:
+            asked = DynamicSizeError(
+                f"{line}: {_asking_op(missing) or 'an op'}: the size of its result depends on "
+                "values, which are not known while the function is traced."
+            )
+        asked.missed = getattr(missing, "missed", None)
+        raise asked from error
+
+
+def _missing_value(error: BaseException | None) -> BaseException | None:
+    """The error of an op that asked for values, if it is this one, or if this one came of it.
+
+    On its way out it may have become another one: Keras makes a new one of each, with more to say.
+    """
+    while error is not None:
+        if isinstance(error, _OF_VALUES) and _is_raised_here(error):
+            user_asks = type(error) is SymbolicTensorError and _asking_op(error) is None
+            return None if user_asks else error
+        error = error.__context__
+    return None
+
+
+def _is_raised_here(error: BaseException) -> bool:
+    """Whether it was raised by gradtape, or a library below it."""
+    file = next((file for file, _ in lines_to(error)), PACKAGE)
+    return file.startswith(PACKAGE) or is_beneath(file)
 
 
 class _EndlessTrace(RecursionError):

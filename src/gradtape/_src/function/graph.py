@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.dispatch import make_record
+from ..core.engine import engine_of
 from ..core.op import Op, as_tuple
 from ..core.recorder import Observer, heard_by, named, recorders
 from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of, new_key
@@ -32,7 +33,18 @@ from .cut import Cut, Mark, checks_speak
 from .lines import user_line
 from .reruns import Reruns
 from .streams import Takes
-from .trace import Node, Read, Trace, Var, eval_context, for_xla, is_tracer, parts_of, var_of
+from .trace import (
+    Node,
+    Read,
+    Trace,
+    Var,
+    as_symbol,
+    eval_context,
+    for_xla,
+    is_tracer,
+    parts_of,
+    var_of,
+)
 
 
 class Forms(EagerForms):
@@ -203,13 +215,14 @@ class Graph(Observer):
                 self._unsettled.add(key)
                 self.capture(key, Captured(ref(x), Tensor(x._array, key)))
             elif not self._owns(x._array):
-                self._follow(key_of(x))
+                self.follow(key_of(x))
 
     def capture(self, key: int, captured: Captured) -> None:
         self.captured[key] = captured
-        self._follow(key)
+        self.follow(key)
 
-    def _follow(self, key: int) -> None:
+    def follow(self, key: int) -> None:
+        """Let gradients flow to the tensor of this key, here and in the graphs around."""
         for graph in self._chain():
             graph.tracked.add(key)
 
@@ -219,6 +232,11 @@ class Graph(Observer):
         while graph is not None:
             yield graph
             graph = graph.outer
+
+    @property
+    def recorders_around(self) -> tuple[Any, ...]:
+        """Those that listen outside of this block, while it is traced."""
+        return self._around
 
     def _owns(self, array: Any) -> bool:
         return any(graph.trace.owns(array) for graph in self._chain())
@@ -254,6 +272,8 @@ class Graph(Observer):
             inputs = tuple([pair for pair in record.inputs if pair[1] not in gone])
             if inputs:
                 records.append(tuple(record._replace(inputs=inputs)))
+                # A custom gradient's results were copies of what it computed, until this record.
+                gone.difference_update(record.output_keys)
             else:
                 gone.update(record.output_keys)
         self.recorded[since.records :] = records
@@ -391,6 +411,33 @@ class Graph(Observer):
                 raise
 
         self.trace.add(_Reason(self, failed, say_where, symbolic))
+
+    @property
+    def always_runs(self) -> bool:
+        """Whether each call runs what is traced here: it is no branch, nor a round of a loop."""
+        graph, seen = self, {self}
+        while graph.outer is None and graph._within is not None and graph._within not in seen:
+            graph = graph._within
+            seen.add(graph)
+        return graph.outer is None
+
+    def left_to_the_run(self, op: Op, inputs: Any, params: dict[str, Any], error: Exception) -> Any:
+        """The result of an op that refuses values known already, in a block that may never run.
+
+        The program runs it, and raises when it comes here. What the op refuses whatever the values
+        are, its shapes for instance, it refuses now.
+        """
+        known = len(self.checks)
+        try:
+            arrays = [as_symbol(x._array) for x in inputs]
+            result = op.on(engine_of(type(arrays[0])))(*arrays, **params)
+        except Exception:
+            del self.checks[known:]
+            result = None
+        if len(self.checks) == known:
+            op.explain(inputs, params, error)
+            raise error
+        return result
 
     def next_key(self, stream: Any, fresh: Callable[[], Any]) -> Any:
         """A key for draws: another one for each draw, and at each call of the function.

@@ -29,7 +29,7 @@ from .capacity import Capacity, Growing, growing, is_capacity
 from .cut import Cut, Mark, checks_speak, with_checks
 from .explain import leaked_among
 from .graph import Check, Graph
-from .trace import for_eager, for_xla, leave_jax, numbers, var_of
+from .trace import for_eager, for_xla, jit, leave_jax, numbers, var_of
 
 
 class Pullback(NamedTuple):
@@ -211,7 +211,7 @@ class Program:
         if axes is None:
             return jitted(self.graph, checked.cut, checked.run, self.inputs)
         mapped, reruns = jax.vmap(checked.run, axes), self.graph.reruns
-        return growing(mapped, self.inputs, checked.cut.counted, jax.jit, reruns)
+        return growing(mapped, self.inputs, checked.cut.counted, jit, reruns)
 
     @property
     def counted(self) -> list[Capacity]:
@@ -350,11 +350,11 @@ def jitted(
 
     def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
         if all([is_static(numbers(x.shape)) for x in inputs]):
-            return jax.jit(run)
+            return jit(run)
         with sizes_left_open(graph):
             exported = _exported(run, inputs)
         with jax.enable_x64(True):
-            return jax.jit(exported.call)
+            return jit(exported.call)
 
     return growing(function, inputs, cut.counted, compiled, graph.reruns)
 

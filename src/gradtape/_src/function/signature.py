@@ -19,9 +19,9 @@ from ..core import nest
 from ..core.composite import CompositeTensor, TypeSpec, components, is_composite, spec_of_composite
 from ..core.convert import as_tensor
 from ..core.errors import DTypeError
-from ..core.sizes import SizesNeeded
+from ..core.sizes import SizesNeeded, SizeTensor
 from ..core.spec import Spec, spec_of
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, is_symbolic
 from ..core.tracing import Stream
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable
@@ -273,11 +273,21 @@ class Open:
     """A tensor some of whose sizes do not belong to the signature: one trace serves them all."""
 
     def __init__(
-        self, tensor: Tensor, sizes: tuple[int | None, ...] | None, is_spec: bool = False
+        self,
+        tensor: Tensor,
+        sizes: tuple[int | None, ...] | None,
+        is_spec: bool = False,
+        number: int | None = None,
     ) -> None:
         self.tensor = tensor
         self.sizes = sizes  # None if not even the rank is known
         self.is_spec = is_spec  # made of a TensorSpec: there are no sizes to fall back upon
+        self.number = number  # sizes but the first are its own, not those of others of that axis
+
+
+def closed(value: Any) -> Any:
+    """The tensor, all of whose sizes belong to the signature."""
+    return value.tensor if type(value) is Open else value
 
 
 def describe(value: Any, leaves: list[Any]) -> Any:
@@ -395,9 +405,9 @@ def specs_of(leaves: list[Any]) -> tuple[list[Spec | None], dict[Any, tuple[int,
     """Shape and dtype of each argument, None of a variable; and the open sizes among them.
 
     They are symbols of JAX, each with a place where it is found: the number of an argument and of
-    an axis. Sizes of one axis that are equal (for a TensorSpec, all of an axis) share a symbol: the
-    examples of a batch and their labels are equally many. A call in which they differ is traced for
-    its own sizes.
+    an axis. Sizes of one axis that are equal (for a TensorSpec, all of an axis, if they are not
+    tried `apart`) share a symbol: the examples of a batch and their labels are equally many. A call
+    in which they differ is traced for its own sizes.
     """
     from jax.export import symbolic_shape
 
@@ -429,8 +439,24 @@ def _ties_and_sizes(leaf: Open) -> list[Any]:
     """The sizes of a tensor, an open one as what it shares with other tensors."""
     found = zip(leaf.sizes or (), leaf.tensor._array.shape, strict=True)
     return [
-        ((axis,) if leaf.is_spec else (axis, size)) if n is None else n
+        (((axis, leaf.number) if axis else (0,)) if leaf.is_spec else (axis, size))
+        if n is None
+        else n
         for axis, (n, size) in enumerate(found)
+    ]
+
+
+def apart(leaves: list[Any]) -> list[Any]:
+    """The leaves, each TensorSpec with open sizes of its own but for the first, a batch's.
+
+    (A program that is saved is not traced again for two sequences that are not equally long.)
+    """
+    specs = [leaf for leaf in leaves if type(leaf) is Open and leaf.is_spec]
+    if sum([None in (leaf.sizes or ())[1:] for leaf in specs]) < 2:
+        return leaves
+    return [
+        Open(leaf.tensor, leaf.sizes, True, number) if leaf in specs else leaf
+        for number, leaf in enumerate(leaves)
     ]
 
 
@@ -482,3 +508,35 @@ def with_leaves(value: Any, leaves: Any) -> Any:
     if nest.is_nested(value):
         return nest.remade(value, [with_leaves(v, leaves) for v in nest.children(value)])
     return value
+
+
+def given_specs(input_signature: Any) -> tuple[Any, ...] | None:
+    """An `input_signature` as a tuple; None if none is given."""
+    if input_signature is None:
+        return None
+    if not isinstance(input_signature, (list, tuple)):
+        raise TypeError(
+            "function: `input_signature` must be a list or tuple with a TensorSpec, or a nest of "
+            f"them, for each argument, not {input_signature!r:.100}."
+        )
+    return tuple(input_signature)
+
+
+def shown(part: Any) -> str:
+    """A part of a signature, for people."""
+    if isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], tuple):
+        return f"{part[0]}{list(part[1])}"
+    return repr(part[1]) if isinstance(part, tuple) and len(part) == 2 else f"{part!r:.60}"
+
+
+def may_be_symbols(tensors: list[Any]) -> bool:
+    """Whether a function may be traced on symbols in place of these; not if all are known."""
+    from ..tape.batching import innermost
+
+    arrays = [x._array for x in tensors]
+    return (
+        innermost(tensors) is None
+        and not any([type(x) is SizeTensor for x in tensors])
+        and all([isinstance(n, int) for array in arrays for n in array.shape])
+        and (not arrays or any(map(is_symbolic, arrays)))
+    )

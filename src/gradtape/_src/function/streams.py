@@ -84,6 +84,8 @@ class Takes:
     def next(self, stream: Stream, optional: bool = False) -> tuple[Any, Any]:
         """Whether there is an element at this line of the function being traced, and which."""
         graph = current_graph()
+        if graph.root.learns_shapes:
+            return Tensor(np.True_), graph.root.sketches_of(stream.element_spec)
         source = self._arguments.get(id(stream), stream)
         self._sources[source] = None
         if graph.outer is None and source not in self._while_running:
@@ -260,11 +262,12 @@ def _shapes(parts: list[Tensor]) -> tuple[Any, ...]:
 def _like(spec: Any, name: str) -> Any:
     shape = getattr(spec, "shape", None)
     if shape is None or not shape.is_fully_defined():
-        raise _unfit(
-            name,
-            f"are of {spec}, and a loop of XLA needs their sizes. If the last batch is smaller, "
-            "use batch(n, drop_remainder=True)",
+        error = _unfit(name, f"are of {spec}, and a loop of XLA needs their sizes")
+        error.advice = (
+            "make all of one size: if the last batch is smaller, use batch(n, drop_remainder=True)."
+            " What it calls that is itself a @function is compiled for itself."
         )
+        raise error
     if spec.dtype.name == "string":
         raise _text(name)
     return np.zeros(tuple(shape), spec.dtype.numpy_dtype)

@@ -6,7 +6,8 @@ A new version of JAX is met here. What is used of it beyond its documented API:
 those of its equations, `_evaluate` and `_get_vars` of sizes that are symbols, of a compiled program
 what runs it (`Executable`), the function by which all programs are compiled, and the state of a
 thread (`trace_ctx`, `enable_x64`). (Outside of the
-package only `engines/xla/products.py` looks behind a tracer, to see how it was computed.)
+package only `engines/xla/products.py` looks behind a tracer, to see how it was computed, and
+`engines/xla/processor.py` makes a client of XLA.)
 
 A trace is a list of equations. Each has results, and says which arrays it needs for those that are
 used. Most are ops of JAX. A node stands for control flow: what it does is written when a program is
@@ -19,7 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from threading import Thread, current_thread, main_thread
 from types import MappingProxyType
 from typing import Any
@@ -35,15 +36,16 @@ from jax.core import ShapedArray
 from jax.errors import UnexpectedTracerError
 from jax.export import SymbolicScope, symbolic_shape
 from jax.extend.core import Literal, Primitive, set_current_trace
-from jaxlib.xla_client import batched_device_put
+from jaxlib.xla_client import DeviceList, batched_device_put
 
 from ..core.errors import TextError
 from ..core.interrupts import close_blocks, keep, keep_variable
 from ..core.placement import card_of, placement
 from ..core.sizes import is_open
-from ..core.tensor import zeros_of
+from ..core.tensor import LateTensor, Tensor, zeros_of
 from ..core.tracebacks import PACKAGE
 from ..core.tracing import current_graph
+from ..engines.xla.processor import keep_free_memory, options, processor
 from .lines import Line
 
 Tracer = jax.core.Tracer
@@ -64,6 +66,13 @@ _node_p.multiple_results = True
 
 def is_tracer(array: Any) -> bool:
     return isinstance(array, Tracer)
+
+
+def as_symbol(array: Any) -> Any:
+    """The array as a tracer of the current trace, of whose values XLA knows nothing beforehand."""
+    if is_tracer(array):
+        return array
+    return jax.lax.optimization_barrier(array)  # type: ignore[no-untyped-call]
 
 
 def var_of(tracer: Any) -> Var:
@@ -92,11 +101,13 @@ class Trace:
         self._jax: Any = DynamicJaxprTrace(None)
         self._source = source_info_util.current()
         self._scope: Any = None  # of the sizes that are symbols
+        self._products = precision()
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """A block in which the ops of JAX become equations."""
-        with jax.enable_x64(True), set_current_trace(self._jax):  # type: ignore[no-untyped-call]
+        products = jax.default_matmul_precision(self._products)
+        with jax.enable_x64(True), products, set_current_trace(self._jax):  # type: ignore[no-untyped-call]
             yield
 
     def owns(self, array: Any) -> bool:
@@ -169,6 +180,11 @@ class Trace:
         return self._jax.var_to_tracer(var, self._source, node._equation)
 
 
+def precision() -> str | None:
+    """How programs multiply float32 from here on: as JAX is told to, or with all 24 bits."""
+    return jax.default_matmul_precision.value if placement.tf32 else "float32"
+
+
 @cache
 def _scope_with(constraints: tuple[str, ...]) -> SymbolicScope:
     """One for all traces: to read the texts takes 2 ms, and what JAX caches serves them all."""
@@ -179,14 +195,16 @@ def _scope_with(constraints: tuple[str, ...]) -> SymbolicScope:
 
 
 def _state() -> Any:
-    return trace_ctx.trace, trace_ctx.axis_env, jax.enable_x64.get_local()
+    local = jax.enable_x64.get_local(), jax.default_matmul_precision.get_local()
+    return trace_ctx.trace, trace_ctx.axis_env, *local
 
 
 def _put_back(state: Any) -> None:
-    trace, axes, x64 = state
+    trace, axes, x64, products = state
     trace_ctx.set_trace(trace)  # type: ignore[no-untyped-call]
     trace_ctx.set_axis_env(axes)  # type: ignore[no-untyped-call]
     jax.enable_x64.set_local(x64)
+    jax.default_matmul_precision.set_local(products)
 
 
 keep(_state, _put_back)
@@ -337,6 +355,26 @@ def for_eager(arrays: Iterable[Any]) -> list[Any]:
     return list(map(np.asarray if card is None else card.from_xla, arrays))
 
 
+def results_of(outputs: list[Any], start: int) -> list[Tensor]:
+    """Tensors of the outputs of a program from `start` on.
+
+    The program has run without an error by then. On a GPU it has begun to, which is all that can
+    fail: what it writes into is the caller's own, and nothing waits for the GPU.
+    """
+    card = placement.card
+    if card is not None and outputs and card.begun(outputs[0]):
+        return [LateTensor(partial(card.from_xla, y)) for y in outputs[start:]]
+    results = list(map(Tensor, for_eager(outputs[start:])))  # waits for XLA
+    if start and not results:
+        outputs[0].block_until_ready()
+    return results
+
+
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of arrays, compiled as programs are."""
+    return jax.jit(function, compiler_options=options())
+
+
 _LARGE = 2**16  # bytes
 
 
@@ -355,9 +393,11 @@ class Executable:
         donated: Iterable[int],
         arguments: int = 0,
     ) -> None:
+        donated = tuple(donated)
+        self._donates = bool(donated)
         self._arguments = arguments  # the first of its inputs: arrays that nobody writes to
         self._kept: dict[int, tuple[Any, Any]] = {}  # on the GPU, large ones that came before
-        self._jitted = jax.jit(function, donate_argnums=tuple(donated), keep_unused=True)
+        self._jitted = jax.jit(function, donate_argnums=donated, keep_unused=True)
         self._avals = [_aval(x) for x in inputs]
         self._run: Callable[[list[Any]], Any] | None = None
         self._handlers: Any = None
@@ -371,14 +411,24 @@ class Executable:
         return run(arrays).consume_with_handlers(self._handlers)  # type: ignore[no-any-return]
 
     def _compile(self) -> Callable[[list[Any]], Any]:
+        home = processor()
+        place = home and jax.sharding.SingleDeviceSharding(home)
         with jax.enable_x64(True):
-            specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self._avals]  # type: ignore[no-untyped-call]
-            compiled: Any = self._jitted.lower(*specs).compile()
+            specs = [
+                jax.ShapeDtypeStruct(aval.shape, aval.dtype, sharding=place)  # type: ignore[no-untyped-call]
+                for aval in self._avals
+            ]
+            compiled: Any = self._jitted.lower(*specs).compile(options())
         program = compiled.runtime_executable()
+        if home:
+            keep_free_memory(program.get_compiled_memory_stats().temp_size_in_bytes)
         devices = program.local_devices()
         self._place = jax.sharding.SingleDeviceSharding(devices[0]), devices
         self._handlers = compiled._executable.unsafe_call.out_handler.handlers
-        self._run = program.execute_sharded
+        if self._donates and devices[0].platform == "gpu":
+            self._run = InTurn(program)
+        else:
+            self._run = program.execute_sharded
         return self._run
 
     def _on_device(self, i: int, array: Any) -> Any:
@@ -406,6 +456,40 @@ class Executable:
         return batched_device_put(self._avals[i], sharding, [array], devices, True, enable_x64=True)
 
 
+class InTurn:
+    """A program that writes into the arrays that it read the time before, twice, run in turn.
+
+    XLA replays it as a graph of CUDA, with the addresses in it. From one call to the next what is
+    read and what is written change places, and to correct the graph takes 25 of the 100 µs of a
+    small training step. Each of two copies finds all where it was.
+    """
+
+    def __init__(self, program: Any) -> None:
+        self._program = program
+        self._twin: Callable[[list[Any]], Any] | None = None
+        self._calls = 0
+
+    def __call__(self, arrays: list[Any]) -> Any:
+        self._calls += 1
+        if self._calls % 2 or self._calls < _CALLS_ALONE:
+            return self._program.execute_sharded(arrays)
+        return (self._twin or self._copy())(arrays)
+
+    def _copy(self) -> Callable[[list[Any]], Any]:
+        devices = self._program.local_devices()
+        client = devices[0].client
+        twin = client.deserialize_executable(
+            client.serialize_executable(self._program),
+            executable_devices=DeviceList(tuple(devices)),
+        )
+        self._twin = twin.execute_sharded
+        return self._twin
+
+
+_CALLS_ALONE = 16
+"""A program that is called less often is loaded once only."""
+
+
 def _out_of_reach_of_signals(compile_program: Callable[..., Any]) -> Callable[..., Any]:
     """The same in a thread of its own, where no handler of a signal is run.
 
@@ -431,5 +515,33 @@ def _out_of_reach_of_signals(compile_program: Callable[..., Any]) -> Callable[..
     return compiled
 
 
-compiler.backend_compile_and_load = _out_of_reach_of_signals(compiler.backend_compile_and_load)
+def _calling_back_in_64_bits(compile_program: Callable[..., Any]) -> Callable[..., Any]:
+    """The same; what a program of 64 bits calls in Python runs with 64 bits too.
+
+    XLA may run parts of a program in threads of its own. What JAX does there, before and after the
+    function that is called, would cut numbers to 32 bits: `enable_x64` is set for our thread only.
+    """
+
+    @wraps(compile_program)
+    def compiled(*args: Any) -> Any:
+        *others, callbacks = args
+        if jax.enable_x64.value:
+            callbacks = list(map(_in_64_bits, callbacks))
+        return compile_program(*others, callbacks)
+
+    return compiled
+
+
+def _in_64_bits(callback: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(callback)
+    def run(*args: Any) -> Any:
+        with jax.enable_x64(True):
+            return callback(*args)
+
+    return run
+
+
+compiler.backend_compile_and_load = _calling_back_in_64_bits(
+    _out_of_reach_of_signals(compiler.backend_compile_and_load)
+)
 source_info_util.register_exclusion(PACKAGE)

@@ -6,9 +6,11 @@ They run as plain Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 from ..core.errors import DynamicSizeError, TextError
+from ..core.interrupts import keep_variable
 from ..core.tensor import Tensor
 from ..tape.scopes import get_logger
 from .signature import Open
@@ -29,27 +31,40 @@ class Uncompiled:
     def __repr__(self) -> str:
         return f"<not compiled: {self.reason}>"
 
+    def follows_from(self, other: Uncompiled) -> bool:
+        """Whether it is for what keeps `other`, which is around, from being compiled."""
+        return self.reason == other.reason or self.advice == other.advice == TextError.advice
+
+
+_around: ContextVar[Uncompiled | None] = ContextVar("around", default=None)
+"""Why what runs now, around other functions, is not compiled."""
+keep_variable(_around)
+
 
 class PlainCall:
     """In place of a trace: the Python function itself, on the leaves of these arguments."""
 
     can_be_inside = False  # the function around runs the Python function as a part of it
 
-    def __init__(self, name: str, run: Callable[[Iterator[Any]], Any], reason: str) -> None:
+    def __init__(self, name: str, run: Callable[[Iterator[Any]], Any], why: Uncompiled) -> None:
         self.name = name
         self._run = run
-        self._reason = reason
+        self._why = why
 
     def call(self, leaves: list[Any]) -> Any:
         from .concrete import as_results
 
-        return as_results(self._run(iter(leaves)), self.name)
+        token = _around.set(self._why)
+        try:
+            return as_results(self._run(iter(leaves)), self.name)
+        finally:
+            _around.reset(token)
 
     def __getattr__(self, name: str) -> Any:
         """What a trace has, and this has not: `graph`, `structured_outputs` and others."""
         raise DynamicSizeError(
             f"{self.name}: there is no `{name}`, because this signature is not compiled. "
-            f"{self._reason}"
+            f"{self._why.reason}"
         )
 
     def __repr__(self) -> str:
@@ -64,7 +79,17 @@ def text_among(leaves: list[Any]) -> TextError | None:
     return TextError("An argument is text, which XLA has not.")
 
 
-def warn(name: str, why: Uncompiled) -> None:
+_told: set[Any] = set()
+"""The lines of Python that became functions, and why they are not compiled: told once for all."""
+
+
+def warn(name: str, python_function: Any, why: Uncompiled) -> None:
+    """Tell the user; not again of a function made anew of the same lines, nor of one inside."""
+    around = _around.get()
+    told = getattr(python_function, "__code__", name), why.reason
+    if told in _told or (around is not None and why.follows_from(around)):
+        return
+    _told.add(told)
     get_logger().warning(
         "%s runs as plain Python, not compiled. %s To compile it, %s", name, why.reason, why.advice
     )

@@ -22,6 +22,9 @@ from . import Names, show_classes_in
 from .missing import missing_module
 from .private_places import PRIVATE_PLACES
 
+_JAX2TF = "jax.experimental.jax2tf"
+"""JAX's own needs the runtime of TensorFlow, and is in nobody else's way."""
+
 SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
 
 
@@ -97,11 +100,15 @@ class _Alias(MetaPathFinder, Loader):
         sys.meta_path.remove(self)
         for name in [n for n in sys.modules if n.partition(".")[0] == "tensorflow"]:
             del sys.modules[name]
+        if sys.modules.pop(_JAX2TF, None) is not None:
+            del sys.modules["jax.experimental"].jax2tf
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         root, *parts = name.split(".")
+        if name == _JAX2TF:
+            return ModuleSpec(name, self)
         if root != "tensorflow":
             return None
         file = PathFinder.find_spec(name, [os.path.join(SITE, *name.split(".")[:-1])])
@@ -150,6 +157,8 @@ def face(module: dict[str, Any]) -> Names:
 
 def _own(name: str) -> str:
     """The module that has the name `name`, of TensorFlow, by the name it runs under."""
+    if name == _JAX2TF:
+        return "gradtape._src.compat.jax2tf"
     v2 = "tensorflow.compat.v2"
     if name == v2 or name.startswith(f"{v2}."):
         return "tensorflow" + name.removeprefix(v2)

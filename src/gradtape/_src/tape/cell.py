@@ -246,8 +246,10 @@ class Cell:
         # The second time without a change: XLA keeps it. (NumPy's costs 3 µs at every call.)
         import jax
 
+        from ..engines.xla.processor import processor
+
         with jax.enable_x64(True):
-            self.device = jax.device_put(array)
+            self.device = jax.device_put(array, processor())
         return self.device
 
 
@@ -312,6 +314,9 @@ class Loan:
     def take_back(self, values: Sequence[Any]) -> None:
         """Give the assigned cells their new arrays: all of them, or none if an interrupt comes."""
         cells = self._assigned
+        if not self._spares and not self._on_card:  # JAX may have run it on a device of its own
+            change(cells, list(map(np.asarray, values)))
+            return
         spares = [cell.device for cell in cells] if self._spares else [None] * len(cells)
         if self._on_card:  # what eager code has read shares its memory with a tensor
             spares = [

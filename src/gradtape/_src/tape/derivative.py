@@ -49,6 +49,8 @@ def wants_zeros(unconnected_gradients: Any) -> bool:
 
 def seeds_of(target: Any, output_gradients: Any) -> list[tuple[int, Tensor]]:
     """The cotangents of the targets to begin with: as given, else ones."""
+    if type(target) is Tensor and output_gradients is None:  # as a loss is: 1.1 µs less
+        return [(key_of(target), ones_of(target))] if is_inexact(target) else []
     if target is None:
         raise TypeError("gradient: `target` must be a tensor or a nest of tensors, and is None.")
     try:
@@ -200,12 +202,14 @@ def source_keys(sources: list[Any]) -> list[int]:
 def ones_of(target: Tensor) -> Tensor:
     """Ones of the shape and dtype of a tensor: the cotangent that a gradient begins with."""
     array = target._array
+    if not array.shape and isinstance(array, (np.ndarray, np.generic)):
+        return Tensor(array.dtype.type(1))
     if is_symbolic(array):  # no constant of NumPy: it would be folded, and stored in the program
         return Tensor(common_engine([array]).ones_like(array))
     card = card_of(array)
     if card is not None:
         return Tensor(card.ones(array.shape, array.dtype))
-    return Tensor(np.ones(array.shape, array.dtype) if array.shape else array.dtype.type(1))
+    return Tensor(np.ones(array.shape, array.dtype))
 
 
 not_floating = LimitedWarning(

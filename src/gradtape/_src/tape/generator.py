@@ -11,6 +11,7 @@ import numpy as np
 from ..core import dtypes as dt
 from ..core.engine import engine_of
 from ..core.errors import InvalidArgumentError
+from ..core.placement import on_host, where_python_looks
 from ..core.tensor import Tensor, is_symbolic
 from ..core.tracing import current_graph
 from ..core.trackable import Trackable
@@ -128,7 +129,8 @@ class Generator(Trackable):
         self._variable.assign(self._valid_state(state))
 
     def _valid_state(self, state: Any) -> Tensor:
-        words = to_tensor(state, "Generator.reset")._array
+        given = where_python_looks(lambda: to_tensor(state, "Generator.reset"))
+        words = on_host(given._array)
         if words.shape != (self._size,) or words.dtype not in dt.INTEGER:
             raise InvalidArgumentError(
                 f"Generator.reset: `state` must be a vector of {self._size} integers, not "
@@ -299,7 +301,9 @@ class Generator(Trackable):
 
 
 def _state_variable(state: Tensor) -> Variable:
-    return Variable(state, trainable=False, dtype=dt.int64, name="StateVar")
+    return where_python_looks(  # type: ignore[no-any-return]
+        lambda: Variable(state, trainable=False, dtype=dt.int64, name="StateVar")
+    )
 
 
 def _state_of(key: Any, counter: Any) -> Any:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from ..core import dtypes, nest
 from ..core.backward import backward
 from ..core.errors import ShapeError
+from ..core.late import late
 from ..core.recorder import Record, Tape, named
 from ..core.tensor import Tensor, key_of, zeros_of
 from ..core.tracebacks import border, shorten
+from ..core.tracing import tracing
 from .derivative import (
     CompositeSources,
     Derivative,
@@ -31,6 +33,7 @@ from .variable import Variable, variable_of
 if TYPE_CHECKING:
     from ..core.annotations import Nest
     from .budget import Ledger
+    from .explanation import Explanation
 
     Source = Tensor | Variable
     Target = Source | Nest
@@ -60,10 +63,17 @@ class GradientTape(Tape):
     With a `memory_budget` (bytes, or "2GB") the tape drops what is cheap to compute again when it
     holds more than that, and computes it again on the way back; the gradients are the same to the
     last bit.
+
+    With `explain`, `tape.explain(target, source)` can say of any gradient why it is what it is, and
+    where: all ops are noted, with their lines, as long as the tape lives.
     """
 
     _ledger: Ledger | None = None
     """What listens in the place of a tape with a budget."""
+
+    _used_tracked: frozenset[int | None] | set[int | None] = frozenset()
+    _used_records: list[Any] | None = None
+    """What it followed, and with a journal its records, when it was used up: for `explain`."""
 
     def __init__(
         self,
@@ -71,6 +81,7 @@ class GradientTape(Tape):
         watch_accessed_variables: bool = True,
         *,
         memory_budget: int | str | None = None,
+        explain: bool = False,
     ) -> None:
         self.persistent = persistent
         self.watches_variables = watch_accessed_variables
@@ -81,6 +92,8 @@ class GradientTape(Tape):
 
             self._ledger = Ledger(memory_budget, persistent, watch_accessed_variables)
         self._forget()
+        if explain:
+            late.explain_tape(self)
 
     # Recording
 
@@ -218,13 +231,35 @@ class GradientTape(Tape):
             zeros = zeros_of if wants_zeros(unconnected_gradients) else None
             seeds = seeds_of(target, output_gradients)
             return self._derive(
-                sources, lambda records, keys: backward(records, seeds, keys), zeros
+                sources, lambda records, keys: backward(records, seeds, keys), zeros, target=target
             )
         except Exception as error:
             if isinstance(error, ShapeError) and output_gradients is not None:
                 blame_output_gradients(error, target, output_gradients)
             shorten(error)
             raise
+
+    @overload
+    def explain(self, target: Target, source: Source) -> Explanation: ...
+    @overload
+    def explain(self, target: Target, source: Sequence[Source]) -> Sequence[Explanation]: ...
+    @overload
+    def explain(self, target: Target, source: Nest) -> Any: ...
+    @border
+    def explain(self, target: Any, source: Any) -> Any:
+        """Why the gradient of `target` by `source` is what it is: an `Explanation`.
+
+        `print` shows it as text, a notebook as a page; `cause`, `file`, `line`, `suggestion` and
+        `path` are its parts. Several sources give as many. A tape that was asked for its gradient
+        knows least; one made with `explain=True` knows all, with the lines.
+
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.explain(y, x).cause.name
+        'NOT_WATCHED'
+        """
+        return late.explain_gradient(self, target, source)
 
     @overload
     def jacobian(
@@ -370,10 +405,12 @@ class GradientTape(Tape):
         derivative: Derivative,
         zeros: Callable[[Any], Tensor] | None = None,
         uses_up: bool = True,
+        target: Any = None,
     ) -> Any:
         """What `derivative` makes of the records for each of `sources`, nested as they are.
 
-        A source that gets None gets `zeros(source)` where these are given.
+        A source that gets None gets `zeros(source)` where these are given. Of the gradient of a
+        `target` the journal is told, if there is one.
         """
         try:
             flat_sources = nest.flatten(sources)
@@ -397,6 +434,8 @@ class GradientTape(Tape):
                 zeros(source) if g is None else g
                 for g, source in zip(found, flat_sources, strict=True)
             ]
+        if tracing.journal is not None and target is not None:
+            tracing.journal.derived(self, target, flat_sources, found)
         return nest.pack(sources, iter(found))
 
     def _require_unused(self) -> None:
@@ -418,7 +457,10 @@ class GradientTape(Tape):
         if not release:
             return iter(reversed(self.records))
         records, self.records = self.records, []
-        self.tracked = set()
+        self._used_tracked, self.tracked = self.tracked, set()
+        if tracing.journal is not None:  # what it held is still to be explained
+            self._used_records = records
+            return iter(reversed(records))
         records.insert(0, None)
         return iter(records.pop, None)
 

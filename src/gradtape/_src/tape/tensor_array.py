@@ -20,6 +20,7 @@ from ..core.shape import TensorShape
 from ..core.sizes import is_open, sizes_as_tensor
 from ..core.spec import Spec
 from ..core.tensor import Tensor, is_symbolic, zeros_of
+from ..core.tracing import current_graph
 from ..ops.array.at import row_set
 from ..ops.array.indexing import gather
 from ..ops.array.joining import concat, split, stack, unstack
@@ -109,6 +110,11 @@ class TensorArray:
         """The number of places."""
         if self._open_size is not None:
             return sizes_as_tensor(self._open_size, np.dtype(np.int32))
+        if self._dynamic and self._begin is not None:
+            raise DynamicSizeError(
+                "TensorArray.size: an array with dynamic_size=True grows in a loop, and how large "
+                "it is there is not known while the function is traced."
+            )
         return Tensor(np.int32(len(self._elements)))
 
     def __repr__(self) -> str:
@@ -121,7 +127,8 @@ class TensorArray:
     # One element
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """Put `value` at `index`. Returns the array."""
+        """Put `value` at `index`. Returns the array; while a function is traced, another one."""
+        self = self._writable()
         if self._is_whole(index):
             if self._dynamic:
                 raise DynamicSizeError(
@@ -173,6 +180,7 @@ class TensorArray:
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """Make the rows of `value` the elements of the array. Returns the array."""
+        self = self._writable()
         value = self._tensor(value, "unstack")
         if not value.ndim:
             raise ShapeError("TensorArray.unstack: `value` is a scalar, and has no rows.")
@@ -190,6 +198,7 @@ class TensorArray:
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """Put the rows of `value` at `indices`. Returns the array."""
+        self = self._writable()
         value = self._tensor(value, "scatter")
         self._apart()
         places = _indices(indices, "scatter")
@@ -204,6 +213,7 @@ class TensorArray:
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """Cut `value` along axis 0 into pieces of `lengths`, one for each place; the array."""
+        self = self._writable()
         value = self._tensor(value, "split")
         sizes = static_ints(lengths, "TensorArray.split", "lengths")
         if not value.ndim or sum(sizes) != len(value):
@@ -233,7 +243,7 @@ class TensorArray:
     # In compiled loops, where the index is not known
 
     def _is_whole(self, index: Any) -> bool:
-        if self._whole is not None or self._open_size is not None:
+        if self._whole is not None or self._open_size is not None or self._begin is not None:
             return True
         tensor = index._as_tensor() if hasattr(index, "_as_tensor") else index
         return isinstance(tensor, Tensor) and is_symbolic(tensor._array)
@@ -273,6 +283,17 @@ class TensorArray:
             infer_shape=self._infers, element_shape=self._shape,
         )  # fmt: skip
         other._whole, other._begin = whole, begin
+        return other
+
+    def _writable(self) -> TensorArray:
+        """What a write changes: the array itself; in a trace, another one with these elements.
+
+        So the other branch of a `cond` sees the array as it was.
+        """
+        if current_graph() is None:
+            return self
+        other = self._with(self._whole, self._begin)
+        other._elements = self._elements.copy()
         return other
 
     def _zeros(self) -> Tensor:

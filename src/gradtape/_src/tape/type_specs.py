@@ -13,6 +13,7 @@ from ..core.cotangent import IndexedSlices
 from ..core.dtypes import DType, as_dtype
 from ..core.errors import ShapeError
 from ..core.shape import TensorShape
+from ..core.spec import Spec
 from ..core.tensor import Tensor, is_symbolic
 from .variable import Variable
 
@@ -90,6 +91,10 @@ class TensorSpec(TypeSpec):
                 "map, or give it an axis with x[None]."
             )
         return TensorSpec(None if self._shape.rank is None else self._shape[1:], self._dtype)
+
+    def _sketch(self, graph: Any) -> Tensor:
+        tensor: Tensor = graph.tensor(Spec(graph.sizes_of(self._shape), self._dtype.numpy_dtype))
+        return tensor
 
     def _zeros(self, size: int) -> Tensor:
         shape = [size if n is None else n for n in self._shape.as_list()]

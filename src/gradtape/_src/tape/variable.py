@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.convert import as_tensor, to_array
+from ..core.convert import as_tensor, holds_tensor, to_array
 from ..core.cotangent import IndexedSlices
 from ..core.dtypes import INEXACT, DType, as_dtype, of_numpy
 from ..core.engine import common_engine
@@ -170,7 +170,7 @@ class Variable(Trackable, Operators):
         if self._trainable and recorders():
             self._tell_tapes()
         tensor = self._cell.host
-        return self._peek() if tensor is None or tracing.threads else tensor
+        return self._peek() if tensor is None or tracing.noting else tensor
 
     def _tell_tapes(self) -> None:
         """Let the tapes watch the variable that is being used."""
@@ -181,6 +181,8 @@ class Variable(Trackable, Operators):
 
     def _peek(self) -> Tensor:
         """The value at this line, in the graph being traced or outside. No tape is told."""
+        if tracing.journal is not None:
+            tracing.journal.variables.add(self._key)
         graph = current_graph()
         return self._cell.read() if graph is None else graph.read(self)
 
@@ -303,6 +305,14 @@ class Variable(Trackable, Operators):
         """Subtract `updates` at `indices`, an index in each of their rows. Returns the variable."""
         return self._scatter_nd("subtract", indices, updates, "scatter_nd_sub")
 
+    def scatter_nd_max(self, indices: Any, updates: Any, name: Any = None) -> Variable:
+        """Store the larger of what is at `indices` and `updates`. Returns the variable."""
+        return self._scatter_nd("max", indices, updates, "scatter_nd_max")
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: Any = None) -> Variable:
+        """Store the smaller of what is at `indices` and `updates`. Returns the variable."""
+        return self._scatter_nd("min", indices, updates, "scatter_nd_min")
+
     def scatter_nd_update(self, indices: Any, updates: Any, name: Any = None) -> Variable:
         """Store `updates` at `indices`, an index in each of their rows. Returns the variable."""
         return self._scatter_nd("set", indices, updates, "scatter_nd_update")
@@ -382,9 +392,9 @@ class Variable(Trackable, Operators):
     def _array_of(self, value: Any, op: str) -> Any:
         """The array of `value` in the variable's dtype; a tensor must have that dtype already."""
         if not isinstance(value, Tensor):
-            if not hasattr(value, "_as_tensor"):
+            if not hasattr(value, "_as_tensor") and not holds_tensor(value):
                 return to_array(value, self.dtype, op)
-            value = value._as_tensor()
+            value = as_tensor(value, None if hasattr(value, "_as_tensor") else self.dtype, op)
         if value.dtype is not self.dtype:
             raise DTypeError(
                 f"{op}: the variable {self.name!r} is {self.dtype.name}, and the value is "
@@ -395,6 +405,8 @@ class Variable(Trackable, Operators):
     def _array_to_store(self, value: Any, op: str) -> Any:
         """The same, of the variable's shape."""
         self._tell_tapes()
+        if tracing.journal is not None:
+            tracing.journal.assigned(self, value)
         array = self._array_of(value, op)
         fits = array.shape == self._cell.array().shape
         if not fits and not (

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.convert import as_tensor
 from ..core.tensor import Tensor
 from ..ops.array.creation import constant
 from ..ops.math.complex import real
@@ -35,6 +36,48 @@ def numerical_jacobian(
         columns.append((above - below) / (2 * step))
     size = _as_real(np.asarray(f(x))).size
     return np.stack(columns, axis=1) if columns else np.zeros((size, 0))
+
+
+def compute_gradient(
+    f: Function, x: Any, delta: float | None = None
+) -> tuple[list[Any], list[Any]]:
+    """The Jacobians of `f` by each of its arguments `x`, by the rules and by differences.
+
+    Each is a matrix, with a row for each number of the result; a complex number counts as two.
+
+    >>> theoretical, numerical = compute_gradient(lambda x: x * x, [[1.0, 3.0]])
+    >>> theoretical[0]
+    array([[2., 0.],
+           [0., 6.]], dtype=float32)
+    """
+    if not isinstance(x, (list, tuple)):
+        raise ValueError(
+            f"compute_gradient: `x` must be a list of the arguments of `f`, not {x!r:.100}."
+        )
+    tensors = [as_tensor(value, op="compute_gradient") for value in x]
+    step = 1 / 1024 if delta is None else delta
+    pairs = [_both_jacobians(f, tensors, i, step) for i in range(len(tensors))]
+    return [rules for rules, _ in pairs], [differences for _, differences in pairs]
+
+
+def _both_jacobians(f: Function, xs: list[Tensor], i: int, step: float) -> tuple[Any, Any]:
+    def along(moved: Any) -> Any:
+        return np.asarray(f(*xs[:i], constant(moved, x.dtype), *xs[i + 1 :]))
+
+    x = xs[i]
+    with GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(*xs)
+    size = _as_real(np.asarray(y)).size
+    rows = []
+    for k in range(size):
+        seed = constant(_like(np.eye(1, size, k)[0], np.asarray(y)), y.dtype)
+        g = tape.gradient(y, x, seed, "zero")
+        rows.append(_as_real(np.asarray(_dense(g))))
+    found = np.stack(rows) if rows else np.zeros((0, _as_real(np.asarray(x)).size))
+    real_dtype = x.dtype.real_dtype.as_numpy_dtype
+    by_differences = numerical_jacobian(along, np.asarray(x), step)
+    return found.astype(real_dtype), by_differences.astype(real_dtype)
 
 
 def check_gradients(
@@ -135,7 +178,9 @@ def _dense(g: Any) -> Tensor:
 def _as_real(array: Any) -> Any:
     """The numbers of an array as a flat array of reals; a complex number gives two."""
     flat = np.ascontiguousarray(array).reshape(-1)
-    return flat.view(np.float64).copy() if flat.dtype.kind == "c" else flat.astype(np.float64)
+    if flat.dtype.kind == "c":
+        return flat.astype(np.complex128).view(np.float64)
+    return flat.astype(np.float64)
 
 
 def _like(flat: Any, array: Any) -> Any:

@@ -199,6 +199,7 @@ from ..._src.compat.v1.ops import (
     while_loop as while_loop,
 )
 from . import (
+    io as io,
     math as math,
     nn as nn,
     ragged as ragged,

@@ -12,7 +12,6 @@ from ...engines.numpy.blas import set_threads
 class _Settings:
     determinism = False
     synchronous = True
-    tensor_float_32 = True
     intra_op = inter_op = 0  # 0: as many as there are cores
     jit = ""
     device_policy = "silent"
@@ -66,15 +65,15 @@ def set_device_policy(device_policy: str | None) -> None:
 
 def tensor_float_32_execution_enabled() -> bool:
     """Whether GPUs may round products of float32 to 10 bits. The CPU never does."""
-    return _settings.tensor_float_32
+    return placement.tf32
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
     """Say whether GPUs may round products of float32 to 10 bits. The CPU never does.
 
-    It is about eager code: compiled functions multiply as XLA does.
+    Compiled functions are traced again for it.
     """
-    _settings.tensor_float_32 = bool(enabled)
+    placement.tf32 = bool(enabled)
     card = placement.card
     if card is not None:
         card.use_tf32(bool(enabled))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from ...core.convert import as_tensor
@@ -13,7 +14,8 @@ from ...tape.type_specs import TensorSpec
 from ...train.data.blocks import Blocks
 from ...train.data.cardinality import UNKNOWN_CARDINALITY
 from ...train.data.dataset import Dataset
-from ...train.data.entries import Elements
+from ...train.data.entries import Elements, blocks_of
+from ...train.data.failures import Failure, attempt
 from ...train.data.interleave import interleave
 from ..strings.text import text_tensor
 from .gfile import path_of
@@ -33,12 +35,19 @@ class _OfFiles(Dataset):
         paths = _paths(filenames, op)
         count = 1 if at_once is None else max(static_int(at_once, op, "num_parallel_reads"), 1)
 
+        def texts_of(path: str) -> Iterator[bytes | Failure]:
+            """A file that is damaged ends there; the next one comes."""
+            try:
+                yield from read(path)
+            except Exception as error:
+                yield Failure(error)
+
         def elements() -> Iterator[Any]:
-            texts = interleave((iter(read(path)) for path in paths()), count, 1)
-            return (text_tensor([text], ()) for text in texts)
+            texts = interleave(map(partial(attempt, texts_of), paths()), count, 1)
+            return map(partial(attempt, lambda text: text_tensor([text], ())), texts)
 
         super().__init__(
-            lambda: ([element] for element in elements()),
+            lambda: blocks_of(elements()),
             Elements(),
             lambda: TensorSpec([], string),
             UNKNOWN_CARDINALITY,
@@ -56,7 +65,7 @@ class _OfFiles(Dataset):
         return Dataset(make_blocks, self._entries, lambda: self.element_spec, cardinality, False)
 
 
-def _paths(filenames: Any, op: str) -> Callable[[], Iterator[str]]:
+def _paths(filenames: Any, op: str) -> Callable[[], Iterator[str | Failure]]:
     """What gives the paths: texts, a tensor of them, or a dataset of tensors."""
     given = filenames
     if not isinstance(given, Dataset):
@@ -70,10 +79,13 @@ def _paths(filenames: Any, op: str) -> Callable[[], Iterator[str]]:
     if getattr(spec, "dtype", None) is not string:
         raise TypeError(f"{op}: `filenames` must be texts, and are {spec!r}.")
 
-    def paths() -> Iterator[str]:
+    def paths() -> Iterator[str | Failure]:
         for element in given._elements():
+            if isinstance(element, Failure):
+                yield element
+                continue
             for name in element._array.reshape(-1):
-                yield path_of(name, op)
+                yield attempt(path_of, name, op)
 
     return paths
 

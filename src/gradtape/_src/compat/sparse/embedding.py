@@ -10,9 +10,11 @@ from ...core.errors import ShapeError
 from ...core.tensor import Tensor, is_symbolic
 from ...ops.array.cast import cast
 from ...ops.array.creation import zeros_like
+from ...ops.array.indexing import gather
 from ...ops.array.shape import reshape as reshape_dense
 from ...ops.declare.static import known, static_int
 from ...ops.math.logic import where
+from ...ops.math.ordering import searchsorted, sort, unique
 from ...ops.math.power import sqrt
 from ...ops.math.segment import (
     unsorted_segment_mean,
@@ -43,7 +45,7 @@ def embedding_lookup_sparse(
 
     `combiner` is "mean" (the default), "sum" or "sqrtn"; `sp_weights` are weights of the ids, at
     the same places, or None. Each row must have an id: `safe_embedding_lookup_sparse` takes others.
-    The gradient by `params` is an IndexedSlices.
+    The gradient by `params` is an IndexedSlices in which no row is there twice.
 
     >>> ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [0, 2, 1], [2, 2])
     >>> embedding_lookup_sparse([[1.0], [10.0], [3.0]], ids, None).numpy().tolist()
@@ -56,7 +58,7 @@ def embedding_lookup_sparse(
     ids = as_sparse(sp_ids, op, "sp_ids")
     rows = ids.indices[:, 0]
     count = _row_count(ids, rows, op)
-    found = embedding_lookup(params, ids.values, max_norm)
+    found = _rows_by_id(params, ids.values, max_norm)
     if sp_weights is None:
         return _WITHOUT_WEIGHTS[how](found, rows, count)
     weights = as_sparse(sp_weights, op, "sp_weights").values
@@ -73,6 +75,20 @@ def embedding_lookup_sparse(
     if how == "mean":
         return total / unsorted_segment_sum(each, rows, count)
     return total / sqrt(unsorted_segment_sum(each * each, rows, count))
+
+
+def _rows_by_id(params: Any, ids: Tensor, max_norm: Any) -> Tensor:
+    """The row of each id. The gradient has the rows of equal ids summed up, as optimizers want it.
+
+    In a function, where nobody knows how many are equal, the sum is at the first of them, and zeros
+    are at the others.
+    """
+    if is_symbolic(ids._array):
+        different = sort(ids)
+        places = searchsorted(different, ids)
+    else:
+        different, places = unique(ids)
+    return gather(embedding_lookup(params, different, max_norm), places)
 
 
 def _row_count(ids: SparseTensor, rows: Tensor, op: str) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.dtypes import as_dtype, float32, int64
+from ...core.dtypes import float32
 from ...core.errors import UnimplementedError
 from ...core.shape import TensorShape
 from ..internals.func_graph import graph_of_placeholders
-from .sparse_tensor import SparseTensor, unknown_entries
+from .sparse_tensor import SparseTensor, SparseTensorSpec
 
 
 def sparse_placeholder(
@@ -25,7 +25,4 @@ def sparse_placeholder(
             "sparse_placeholder: `shape` has unknown rank, and gradtape needs the number of axes. "
             "Give the shape, with None for sizes that are not known: [None, None]."
         )
-    places = graph.placeholder(int64, TensorShape([None]))
-    found = unknown_entries(graph.sizes_of(known), as_dtype(dtype), places)
-    assert found is not None
-    return found
+    return SparseTensorSpec(known, dtype)._sketch(graph)

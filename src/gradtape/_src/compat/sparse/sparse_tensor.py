@@ -23,10 +23,9 @@ from ...core.shape import TensorShape
 from ...core.sizes import SizeTensor, any_open, is_open, sizes_as_tensor
 from ...core.spec import Spec
 from ...core.tensor import Tensor, is_symbolic, zeros_of
-from ...core.tracing import current_graph
 from ...ops.array.cast import cast
 from ...ops.array.joining import concat, stack
-from ...ops.array.slicing import TENSOR, _select
+from ...ops.array.slicing import TENSOR, _select, graph_of_shapes
 from ...ops.declare.static import known, static_ints
 from ...ops.math.arithmetic import divide, multiply
 from ...ops.math.reduction import reduce_sum
@@ -219,6 +218,13 @@ class SparseTensorSpec(TypeSpec):
         sparse.set_shape(self._shape)
         return sparse
 
+    def _sketch(self, graph: Any) -> SparseTensor:
+        """(Nobody knows how many entries it has.)"""
+        places = TensorSpec([None], int64)._sketch(graph)
+        found = unknown_entries(graph.sizes_of(self._shape), self._dtype, places)
+        assert found is not None
+        return found
+
     # Rows
 
     def _batch(self, batch_size: int | None) -> SparseTensorSpec:
@@ -305,8 +311,8 @@ def unknown_entries(sizes: Sequence[Any], dtype: DType, *tensors: Tensor) -> Spa
 
     None elsewhere, and where their values are known.
     """
-    graph = current_graph()
-    if graph is None or not graph.learns_shapes or not any(is_symbolic(x._array) for x in tensors):
+    graph = graph_of_shapes(*tensors)
+    if graph is None:
         return None
     place, value = Spec((len(sizes),), int64.numpy_dtype), Spec((), dtype.numpy_dtype)
     places, values = graph.of_unknown_length(place, value)

@@ -1,7 +1,7 @@
 """The engine on CuPy: NumPy's functions on a GPU, and what CuPy does its own way.
 
 An op that CuPy has no kernel for is run on the host, as TensorFlow's soft placement does, and its
-copies are counted; convolutions are run by XLA where it has the same card (CuPy has none).
+copies are counted; convolutions are run by cuDNN, which JAX brings along (CuPy has none).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 
 from ...core import dtypes as dt
 from ...core.errors import InvalidArgumentError, ResourceExhaustedError
-from ...core.placement import cards, placement
+from ...core.placement import enter_card, placement
 from ..contract import Contract
-from . import kernels
+from . import cudnn, kernels, products, random, reductions, xla
 from .transfers import transfers, upload
 
 _BFLOAT16 = dt.bfloat16.numpy_dtype
@@ -27,6 +27,17 @@ _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _HOST_ONLY = {d.numpy_dtype for d in dt.ALL if d.name.startswith("float8")}
 _NO_KERNEL = (TypeError, NotImplementedError)
 """What CuPy raises for a dtype or an option that it does not have."""
+
+
+def _of_each(name: str) -> Any:
+    """CuPy's function of this name; of large arrays by a kernel with wide reads."""
+    plain = getattr(cupy, name)
+
+    def run(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        result = kernels.floats(name)(x) if kernels.is_wide(x) else None
+        return plain(x, *args, **kwargs) if result is None else result
+
+    return run
 
 
 class CupyEngine(Contract):
@@ -95,30 +106,28 @@ class CupyEngine(Contract):
         return f"GPU:{array.device.id}"
 
     def to_xla(self, array: Any) -> Any:
-        from .xla import to_xla
-
-        return to_xla(array)
+        return xla.to_xla(array)
 
     def from_xla(self, array: Any) -> Any:
-        from .xla import from_xla
+        return xla.from_xla(array)
 
-        return from_xla(array)
+    def begun(self, array: Any) -> bool:
+        return xla.begun(array)
 
     def forget_xla(self, array: Any) -> None:
-        from .xla import forget
-
-        forget(array)
+        xla.forget(array)
 
     def empty_for_xla(self, shape: Any, dtype: Any) -> Any:
-        from .xla import empty
-
-        return empty(shape, dtype)
+        return xla.empty(shape, dtype)
 
     # Ops that CuPy has no kernel for
 
     def explain(self, op: str, tensors: Any, error: Exception) -> None:
         if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
             raise ResourceExhaustedError(f"{op}: {out_of_memory(error)}") from None
+
+    def builtin(self, function: Any) -> Any:
+        return kernels.arithmetic(function) or function
 
     def bound(self, op: Any, kernel: Any) -> Any:
         """The kernel; for arrays of bfloat16 in float32, or on the host, where CuPy has none."""
@@ -243,6 +252,20 @@ class CupyEngine(Contract):
             return result
         return super().index_add(shape, key, updates, unique)
 
+    # Random numbers
+
+    def drawn(self, what: str, key: Any, counter: Any, count: int, dtype: Any) -> Any:
+        if not random.worth_it(what, count):
+            return None
+        if what == "uniform":
+            return random.uniforms(key, counter, count, dtype)
+        wide = dtype if dtype in _FLOATS else np.dtype(np.float32)
+        if what == "normal":
+            drawn = random.normals(key, counter, count, wide)
+        else:
+            drawn = random.truncated_normals(key, counter, count, wide, dtype)
+        return drawn.astype(dtype, copy=False)
+
     # Order: CuPy's are stable
 
     def argsort(self, a: Any, axis: int = -1, stable: Any = None) -> Any:
@@ -265,15 +288,32 @@ class CupyEngine(Contract):
         return super().special_function(name) if found is None else found
 
     def sigmoid(self, x: Any) -> Any:
-        return kernels.elementwise("sigmoid")(x) if x.dtype in _FLOATS else super().sigmoid(x)
+        result = kernels.floats("sigmoid")(x)
+        return super().sigmoid(x) if result is None else result
+
+    def relu(self, x: Any) -> Any:
+        result = kernels.floats("relu")(x)
+        return super().relu(x) if result is None else result
 
     def relu_grad(self, dy: Any, y: Any) -> Any:
-        if dy.dtype in _FLOATS and isinstance(dy, cupy.ndarray) and isinstance(y, cupy.ndarray):
-            return kernels.elementwise("relu_grad")(dy, y)
+        if isinstance(dy, cupy.ndarray) and isinstance(y, cupy.ndarray):
+            result = kernels.floats("relu_grad")(dy, y)
+            if result is not None:
+                return result
         return super().relu_grad(dy, y)
 
+    exp, expm1, log, log1p = map(_of_each, ("exp", "expm1", "log", "log1p"))
+    sqrt, square, tanh, negative = map(_of_each, ("sqrt", "square", "tanh", "negative"))
+
+    def gelu(self, x: Any, approximate: bool) -> Any:
+        return kernels.floats("gelu_tanh" if approximate else "gelu")(x)
+
+    def gelu_slope(self, x: Any) -> Any:
+        return kernels.floats("gelu_tanh_slope")(x)
+
     def log1p_exp(self, x: Any) -> Any:
-        return kernels.elementwise("log1p_exp")(x) if x.dtype in _FLOATS else super().log1p_exp(x)
+        result = kernels.floats("log1p_exp")(x)
+        return super().log1p_exp(x) if result is None else result
 
     def floor_divide(self, x1: Any, x2: Any) -> Any:
         self._refuse_zero(x1, x2)
@@ -295,7 +335,28 @@ class CupyEngine(Contract):
         return a.max(axis, None, keepdims)
 
     def sum(self, a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        if axis is not None and dtype is None and not keepdims:
+            count = reductions.first_axes(axis, a.ndim) if a.ndim else 0
+            result = reductions.column_sums(a, count) if count else None
+            if result is not None:
+                return result
         return a.sum(axis, dtype, None, keepdims)
+
+    def sum_of_first(self, a: Any, count: int) -> Any:
+        result = reductions.column_sums(a, count) if count < a.ndim else None
+        return super().sum_of_first(a, count) if result is None else result
+
+    def moments(self, x: Any, axis: Any) -> Any:
+        count = reductions.first_axes(axis, x.ndim) if axis else 0
+        if count:
+            return reductions.column_moments(x, count)
+        return reductions.row_moments(x) if axis and reductions.is_last(axis, x.ndim) else None
+
+    def dot_along(self, x: Any, y: Any, axis: int) -> Any:
+        return reductions.row_sums_of_products(x, y) if reductions.is_last(axis, x.ndim) else None
+
+    def softmax(self, x: Any, axis: int) -> Any:
+        return reductions.softmax(x) if reductions.is_last(axis, x.ndim) else None
 
     def reshape(self, a: Any, shape: Any) -> Any:
         return a.reshape(shape)
@@ -344,9 +405,16 @@ class CupyEngine(Contract):
     # Products
 
     def vecdot(self, x1: Any, x2: Any, axis: int = -1) -> Any:
+        result = self.dot_along(x1, x2, axis)
+        if result is not None:
+            return result
         return (cupy.conj(x1) * x2).sum(axis)
 
     def matrix_product(self, a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
+        if a.ndim > 2 and b.ndim > 2 and type(a) is type(b) is cupy.ndarray:
+            result = products.batched(a, b, transpose_a, transpose_b)
+            if result is not None:
+                return result
         if transpose_a:
             a = a.swapaxes(-1, -2)
         if transpose_b:
@@ -372,11 +440,16 @@ class CupyEngine(Contract):
 
         return CupyLinearAlgebra(self)
 
-    # Convolution: XLA's, if it has this card; else the common one, by products of all windows
+    # Convolution: cuDNN's; what that refuses is XLA's, or without it by products of all windows
+
+    @property
+    def convolves_halves(self) -> bool:
+        return cudnn.library() is not None
 
     def convolution(self, x: Any, filters: Any, *, groups: int, **geometry: Any) -> Any:
-        from . import xla
-
+        result = cudnn.convolution(x, filters, groups=groups, **geometry)
+        if result is not None:
+            return result
         if not xla.has_card():
             return super().convolution(x, filters, groups=groups, **geometry)
         return xla.run("convolution", x, filters, groups=groups, **geometry)
@@ -384,25 +457,23 @@ class CupyEngine(Contract):
     def convolution_input_gradient(
         self, y: Any, filters: Any, *, size: Any, groups: int, **geometry: Any
     ) -> Any:
-        from . import xla
-
-        if not xla.has_card():
-            return super().convolution_input_gradient(
-                y, filters, size=size, groups=groups, **geometry
-            )
         given = {"size": tuple(size), "groups": groups, **geometry}
+        result = cudnn.input_gradient(y, filters, **given)
+        if result is not None:
+            return result
+        if not xla.has_card():
+            return super().convolution_input_gradient(y, filters, **given)
         return xla.run("convolution_input_gradient", y, filters, **given)
 
     def convolution_filter_gradient(
         self, x: Any, y: Any, *, kernel: Any, groups: int, **geometry: Any
     ) -> Any:
-        from . import xla
-
-        if not xla.has_card():
-            return super().convolution_filter_gradient(
-                x, y, kernel=kernel, groups=groups, **geometry
-            )
         given = {"kernel": tuple(kernel), "groups": groups, **geometry}
+        result = cudnn.filter_gradient(x, y, **given)
+        if result is not None:
+            return result
+        if not xla.has_card():
+            return super().convolution_filter_gradient(x, y, **given)
         return xla.run("convolution_filter_gradient", x, y, **given)
 
     # Signals
@@ -427,4 +498,4 @@ def out_of_memory(error: Exception) -> str:
 
 engine = CupyEngine(cupy)
 """The GPU, by CuPy."""
-cards[cupy.ndarray] = engine
+enter_card(cupy.ndarray, engine)

@@ -13,7 +13,7 @@ from jax.experimental import io_callback
 
 from ...core.errors import SymbolicTensorError, TextError
 from ...core.late import late
-from ...core.placement import card_of
+from ...core.placement import card_of, on_host, placement
 from ...core.sizes import is_open
 from ...core.tensor import is_symbolic
 from ...core.tracing import current_graph, traced_into
@@ -90,6 +90,23 @@ class XlaEngine(Contract):
             axis += x.ndim - taken if entry is Ellipsis else entry is not None
             entries.append(entry)
         return jnp.asarray(x)[tuple(entries)]
+
+    def window(self, x: Any, starts: Any, sizes: Any) -> Any:
+        starts = self._inside(starts, sizes, x.shape)
+        return jax.lax.dynamic_slice(jnp.asarray(x), starts, sizes)
+
+    def framed(self, x: Any, starts: Any, shape: Any) -> Any:
+        starts = self._inside(starts, x.shape, shape)
+        return jax.lax.dynamic_update_slice(jnp.zeros(shape, x.dtype), jnp.asarray(x), starts)
+
+    def _inside(self, starts: Any, sizes: Any, shape: Any) -> list[Any]:
+        """The beginnings of a part, of one dtype; the call raises where it does not fit."""
+        starts = [jnp.asarray(start, np.int64) for start in starts]
+        for start, size, total in zip(starts, sizes, shape, strict=True):
+            if not is_open(size) and not is_open(total):
+                room = jnp.minimum(start, total - size - start)
+                refuse_unless(lambda left: (left >= 0).all(), room)
+        return starts
 
     def index_add(self, shape: Any, key: Any, updates: Any, unique: bool = False) -> Any:
         return jnp.zeros(shape, updates.dtype).at[key].add(updates, unique_indices=unique)
@@ -225,32 +242,28 @@ class XlaEngine(Contract):
         result = jnp.zeros((*x.shape[:axis], size, *x.shape[axis + 2 :]), x.dtype)
         return result.at[(*(slice(None),) * axis, positions)].add(x)
 
+    @property
+    def convolves_halves(self) -> bool:
+        return placement.card is not None
+
     def convolution(self, x: Any, filters: Any, *, groups: int, **geometry: Any) -> Any:
-        space = "DHW"[3 - len(geometry["strides"]) :]
-        return jax.lax.conv_general_dilated(
-            x,
-            filters,
-            geometry["strides"],
-            geometry["padding"],
-            rhs_dilation=geometry["dilations"],
-            dimension_numbers=(f"N{space}C", f"{space}IO", f"N{space}C"),
-            feature_group_count=groups,
-        )
+        from .convolution import convolution
+
+        return convolution(x, filters, groups=groups, **geometry)
 
     def convolution_input_gradient(
         self, y: Any, filters: Any, *, size: Any, groups: int, **geometry: Any
     ) -> Any:
-        channels = filters.shape[-2] * groups
-        like = jax.ShapeDtypeStruct((y.shape[0], *size, channels), y.dtype)
-        forward = lambda x: self.convolution(x, filters, groups=groups, **geometry)  # noqa: E731
-        return jax.linear_transpose(forward, like)(y)[0]
+        from .convolution import input_gradient
+
+        return input_gradient(y, filters, size, groups=groups, **geometry)
 
     def convolution_filter_gradient(
         self, x: Any, y: Any, *, kernel: Any, groups: int, **geometry: Any
     ) -> Any:
-        like = jax.ShapeDtypeStruct((*kernel, x.shape[-1] // groups, y.shape[-1]), y.dtype)
-        forward = lambda filters: self.convolution(x, filters, groups=groups, **geometry)  # noqa: E731
-        return jax.linear_transpose(forward, like)(y)[0]
+        from .convolution import filter_gradient
+
+        return filter_gradient(x, y, kernel, groups=groups, **geometry)
 
     @cached_property
     def windows(self) -> Any:
@@ -300,7 +313,8 @@ class XlaEngine(Contract):
         def call(*values: Any) -> list[Any]:
             try:
                 with traced_into(None):
-                    return ask(*map(np.asarray, values))
+                    results = ask(*map(np.asarray, values))
+                    return [on_host(y) for y in results]  # from where XLA takes them
             except Exception as error:
                 messages.append(error)
                 return likes

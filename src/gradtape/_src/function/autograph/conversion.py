@@ -30,7 +30,7 @@ from ...ops.array.joining import stack
 from ...ops.math.reduction import reduce_all, reduce_any, reduce_max, reduce_min
 from ...tape.scopes import get_logger
 from ..lines import user_line
-from . import iterated, loops, operators
+from . import containers, iterated, loops, operators
 from .source import NotConvertible
 
 _MARK = "_autograph_done"
@@ -231,6 +231,7 @@ def converted_call(f: Any, args: tuple[Any, ...], kwargs: Any, scope: Any = None
         return f.remade(_handed_over)(*args, **kwargs)
     code = _code_called(f)
     if code is None:
+        containers.calling(f)
         return f(*args, **kwargs)
     if _is_users(code.co_filename):
         return _converted(f)(*args, **kwargs)
@@ -346,7 +347,7 @@ _OPERATORS = (
     operators.FunctionScope, operators.with_function_scope, operators.Undefined,
     operators.UndefinedReturnValue, operators.ld, operators.ldu, operators.and_, operators.or_,
     operators.not_, operators.if_stmt, operators.if_exp, loops.for_stmt, loops.while_stmt,
-    iterated.range_, converted_call, list_append, assert_stmt,
+    iterated.range_, converted_call, list_append, assert_stmt, containers.changing,
 )  # fmt: skip
 
 _NAMESPACE = types.SimpleNamespace(

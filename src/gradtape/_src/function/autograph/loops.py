@@ -25,6 +25,7 @@ from ...tape.variable import Variable
 from ..lines import user_line
 from ..streams import next_in_trace
 from . import operators
+from .containers import noted
 from .iterated import Elements, TensorRange, extended, is_dataset
 
 
@@ -54,7 +55,7 @@ def while_stmt(
         body()
     local = Locals(get_state, set_state, names)
     with shapes_may_change("shape_invariants" in options):
-        loop = _ProgramLoop(local, body, condition)
+        loop = _ProgramLoop(local, lambda number: body(), condition)
         loop.run_while(lambda number: test(), lambda number: body(), _bound(options))
 
 
@@ -130,34 +131,46 @@ def _for_elements(
     go_on = True if extra_test is None else extra_test()
     if not elements.count or (operators.symbolic(go_on) is None and not go_on):
         return
-    if operators.symbolic(go_on) is None and _replaces_none(local, lambda: round_of(0)):
+    if operators.symbolic(go_on) is None and _replaces_none(local, round_of):
         # `if x is None` has a meaning in the first round only, which is Python's then.
         round_of(0)
         _for_elements(elements.rest(), extra_test, body, local)
         return
-    loop = _ProgramLoop(local, lambda: round_of(0), go_on)
+    loop = _ProgramLoop(local, round_of, go_on)
     if extra_test is None:
         loop.run_walk(body, elements.tensors)
     else:
         loop.run_while(lambda number: extra_test(), round_of, elements.count)
 
 
-def _replaces_none(local: Locals, body: Callable[[], None]) -> bool:
+def _replaces_none(local: Locals, round_of: Callable[[Any], None]) -> bool:
     """Whether a round gives a value to a variable that is None before."""
     before = local.get()
     if not any(value is None for value in before):
         return False
-    after = _tried(local, body)
+    after = _tried(local, before, round_of)
     return any(x is None and y is not None for x, y in zip(before, after, strict=True))
 
 
-def _tried(local: Locals, body: Callable[[], None]) -> Any:
-    """The values of the variables after a round that is not part of the program."""
+def _tried(
+    local: Locals, start: Any, round_of: Callable[[Any], None], any_round: bool = False
+) -> Any:
+    """The values of the variables after a round that is not part of the program.
+
+    The first one, in which what is known at the start is known; or any, in which it is not.
+    """
     before = local.get()
 
+    def unknown(leaf: Any) -> Any:
+        known = not _is_carried(leaf) or isinstance(leaf, TensorArray)
+        return leaf if known else current_graph().tensor(as_tensor(leaf)._array)
+
     def run() -> Any:
-        local.set(operators.own_copies(before))
-        body()
+        given, number = operators.own_copies(start), np.int32(0)
+        if any_round:
+            given = nest.map_structure(unknown, given, expand_composites=True)
+        local.set(given)
+        round_of(unknown(number) if any_round else Tensor(number))
         return local.get()
 
     try:
@@ -177,9 +190,11 @@ def _for_range(
         more = number < numbers.count
         return more if extra_test is None else logical_and(more, operators.as_bool(extra_test()))
 
-    zero = Tensor(np.int32(0))
-    loop = _ProgramLoop(local, lambda: body(numbers.at(zero)), test(zero))
-    loop.run_while(test, lambda number: body(numbers.at(number)), bound)
+    def round_of(number: Tensor) -> None:
+        body(numbers.at(number))
+
+    loop = _ProgramLoop(local, round_of, test(Tensor(np.int32(0))))
+    loop.run_while(test, round_of, bound)
 
 
 def _for_stream(
@@ -216,7 +231,7 @@ def _for_stream(
     more = operators.as_bool(more)
     names = (*local.names, "more elements", "a first element")
     loop = _ProgramLoop(
-        Locals(get, put, names), lambda: body(next_in_trace(stream, optional=True)[1]), True
+        Locals(get, put, names), lambda number: body(next_in_trace(stream, optional=True)[1]), True
     )
     loop.run_while(goes_on, one_round, bound)
     if loop.filled:
@@ -229,11 +244,11 @@ class _ProgramLoop:
     `begin` is whether the loop runs at all, a tensor if only the program knows.
     """
 
-    def __init__(self, local: Locals, body: Callable[[], None], begin: Any) -> None:
+    def __init__(self, local: Locals, round_of: Callable[[Any], None], begin: Any) -> None:
         self.locals = local
         self.before = tuple(local.get())
         self.filled: list[str] = []  # variables that get their first value in the loop
-        self.start = self._start(body, begin)
+        self.start = self._start(round_of, begin)
         leaves = [leaf for value in self.start for leaf in nest.flatten(value, True)]
         self.carried = [operators.as_part(leaf) for leaf in leaves if _is_carried(leaf)]
         self.unchanged: list[bool] = []  # of what is carried
@@ -242,25 +257,32 @@ class _ProgramLoop:
 
     # Before it
 
-    def _start(self, body: Callable[[], None], begin: Any) -> tuple[Any, ...]:
+    def _start(self, round_of: Callable[[Any], None], begin: Any) -> tuple[Any, ...]:
         """The values to begin with.
 
         A variable that has none begins with zeros like what a round gives it, and a gradtape
-        Variable that a round replaces with its value: to know, a round is tried.
+        Variable that a round replaces with its value: to know, a round is tried. What the first
+        round gives no value, since its conditions are known, another may.
         """
         if not any(operators.is_absent(x) or _holds_variable(x) for x in self.before):
             return self.before
-        after = _tried(self.locals, body)
-        start = list(self.before)
-        for i, (value, later) in enumerate(zip(self.before, after, strict=True)):
+        start = self._begun(self.before, _tried(self.locals, self.before, round_of))
+        if any(map(operators.is_absent, start)):
+            start = self._begun(start, _tried(self.locals, start, round_of, any_round=True))
+        if self.filled:
+            _assert_begins(begin, self.filled)
+        return start
+
+    def _begun(self, before: tuple[Any, ...], after: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The values to begin with, if these are before and after a round."""
+        start = list(before)
+        for i, (value, later) in enumerate(zip(before, after, strict=True)):
             if not operators.is_absent(value):
                 start[i] = _values_of_replaced(value, later)
             elif not operators.is_absent(later) and all(map(_has_zeros, nest.flatten(later, True))):
                 start[i] = operators.zeros_like_value(later)
                 if type(value) is operators.Undefined:
                     self.filled.append(self.locals.names[i])
-        if self.filled:
-            _assert_begins(begin, self.filled)
         return tuple(start)
 
     # In a round
@@ -278,6 +300,17 @@ class _ProgramLoop:
         self.locals.set(values)
         return values
 
+    def _round(
+        self, body: Callable[[], None], given: tuple[Any, ...]
+    ) -> tuple[list[Tensor], list[Any]]:
+        """What a round hands on and what it collects; its changes of containers are its own."""
+        copies = operators.own_copies(given)
+        with noted() as changes:
+            body()
+        result = self._leave(given, copies)
+        changes.spoil()
+        return result
+
     def _leave(
         self, given: tuple[Any, ...], copies: tuple[Any, ...]
     ) -> tuple[list[Tensor], list[Any]]:
@@ -291,6 +324,7 @@ class _ProgramLoop:
             zip(self.locals.names, self.start, after, strict=True)
         ):
             if operators.is_absent(start):
+                _refuse_return(start, later)
                 continue
             if isinstance(start, list) and isinstance(later, list) and len(later) > len(start):
                 collected += later[len(start) :]
@@ -338,9 +372,7 @@ class _ProgramLoop:
 
         def step(carried: list[Tensor], element: Any) -> tuple[list[Tensor], list[Any]]:
             given = self._enter(carried)
-            copies = operators.own_copies(given)
-            body(element)
-            return self._leave(given, copies)
+            return self._round(lambda: body(element), given)
 
         self._run(lambda: forms.get().walk(step, self.carried, elems, False))
 
@@ -355,9 +387,7 @@ class _ProgramLoop:
 
         def step(number: Tensor, *carried: Tensor) -> list[Tensor]:
             given = self._enter(list(carried))
-            copies = operators.own_copies(given)
-            body(number)
-            later, collected = self._leave(given, copies)
+            later, collected = self._round(lambda: body(number), given)
             if collected:
                 raise _unbounded_list(self.locals.names[self.collected[0][0]])
             return [number + 1, *later]
@@ -474,6 +504,14 @@ def _lost(value: Any) -> Any:
     if type(value) is operators.UndefinedReturnValue:
         return value
     return operators.Undefined(value.name, ": a loop of the program gives tensors and numbers only")
+
+
+def _refuse_return(start: Any, later: Any) -> None:
+    if type(start) is operators.UndefinedReturnValue and not operators.is_absent(later):
+        raise TypeError(
+            f"{user_line()}: the function returns {later!r:.80} from a loop of which only the "
+            "program knows the rounds. Such a `return` gives tensors and numbers only."
+        )
 
 
 def _assert_begins(begin: Any, names: list[str]) -> None:

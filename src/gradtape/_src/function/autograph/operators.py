@@ -27,6 +27,7 @@ from ...tape.control import forms
 from ...tape.tensor_array import TensorArray
 from ...tape.variable import Variable
 from ..lines import user_line
+from .containers import Unknown, apart, changing, noted
 
 # Values
 
@@ -146,8 +147,12 @@ def zeros_like_value(value: Any) -> Any:
 
 def probed(run: Callable[[], Any]) -> Any:
     """What `run` gives in a graph of its own, which is thrown away: for shapes and dtypes."""
-    with current_graph().inner("probe").running():
-        return run()
+    with current_graph().inner("probe").running(), noted() as changes:
+        values = run()
+        if changes:
+            values = apart(values)
+            changes.undo()
+        return values
 
 
 # Logic
@@ -165,7 +170,7 @@ def and_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
     if tensor is None:
         return first and b()
     left = truth(tensor)
-    if _calls_nothing(b.__code__):
+    if _need_not_wait(b):
         return logical_and(left, as_bool(b()))
     return forms.get().cond(left, lambda: as_bool(b()), lambda: Tensor(np.False_))
 
@@ -177,7 +182,7 @@ def or_(a: Callable[[], Any], b: Callable[[], Any]) -> Any:
     if tensor is None:
         return first or b()
     left = truth(tensor)
-    if _calls_nothing(b.__code__):
+    if _need_not_wait(b):
         return logical_or(left, as_bool(b()))
     return forms.get().cond(left, lambda: Tensor(np.True_), lambda: as_bool(b()))
 
@@ -187,8 +192,20 @@ def as_bool(value: Any) -> Tensor:
     return Tensor(np.bool_(bool(value))) if tensor is None else truth(tensor)
 
 
+def _need_not_wait(operand: Callable[[], Any]) -> bool:
+    """Whether an operand has no effects and refuses no values (`i < n and x[i] > 0`).
+
+    Then both are computed: a branch of the program takes longer.
+    """
+    if not _calls_nothing(operand.__code__):
+        return False
+    probe = current_graph().inner("probe")
+    with probe.running():
+        operand()
+    return not probe.checks
+
+
 def _calls_nothing(code: CodeType) -> bool:
-    """Whether an operand has no effects, so that it need not wait for the one before it."""
     return "converted_call" not in code.co_names and all(
         _calls_nothing(each) for each in code.co_consts if isinstance(each, CodeType)
     )
@@ -213,6 +230,8 @@ def if_stmt(
         return
     start = get_state()
     in_place = [True] * nouts  # whether a list was changed, not replaced by another
+    # A list that this function does not use any more may be one that its caller does.
+    others = [i for i in range(nouts, len(start)) if isinstance(start[i], list)]
 
     def block(run: Callable[[], Any]) -> Callable[[], Any]:
         def branch() -> Any:
@@ -222,16 +241,19 @@ def if_stmt(
             values = get_state()[:nouts]
             same_list = [x is y for x, y in zip(given, values, strict=False)]
             in_place[:] = map(min, in_place, same_list)
-            return values
+            return [*values, *[given[i] for i in others]]
 
         return branch
 
+    kept = (*names[:nouts], *[names[i] for i in others])
     try:
-        values = _chosen(truth(tensor), block(body), block(orelse), names[:nouts])
+        values = _chosen(truth(tensor), block(body), block(orelse), kept, nouts)
     except BaseException:
         set_state(start)
         raise
-    set_state((*map(put_back, start, values, in_place), *start[nouts:]))
+    for i, value in zip(others, values[nouts:], strict=True):
+        put_back(start[i], [*start[i], _unlike(names[i])] if value is None else value, True)
+    set_state((*map(put_back, start, values[:nouts], in_place), *start[nouts:]))
 
 
 def if_exp(cond: Any, if_true: Callable[[], Any], if_false: Callable[[], Any], text: str) -> Any:
@@ -240,7 +262,7 @@ def if_exp(cond: Any, if_true: Callable[[], Any], if_false: Callable[[], Any], t
     if tensor is None:
         return if_true() if cond else if_false()
     name = f"... if {text} else ..."
-    return _chosen(truth(tensor), lambda: (if_true(),), lambda: (if_false(),), (name,))[0]
+    return _chosen(truth(tensor), lambda: (if_true(),), lambda: (if_false(),), (name,), 1)[0]
 
 
 def own_copies(values: Any) -> tuple[Any, ...]:
@@ -262,18 +284,44 @@ def put_back(variable: Any, value: Any, in_place: bool) -> Any:
     if not in_place or not isinstance(variable, list):
         return value
     if len(variable) != len(value) or not all(map(same, variable, value)):
-        variable[:] = value
+        changing(variable)[:] = value
     return variable
 
 
+def _unlike(name: str) -> Unknown:
+    return Unknown(
+        f"an element of the list `{name}`, which differs after the branches of an `if` on a tensor",
+        "A list cannot grow as the program decides: use a tf.TensorArray, or append zeros in the "
+        "other branch",
+    )
+
+
+def _run_branch(branch: Callable[[], Any]) -> Any:
+    """The values after a branch, whose changes of containers are its own."""
+    with noted() as changes:
+        values = branch()
+    if changes:
+        values = apart(values)
+        changes.spoil()
+    return values
+
+
 def _chosen(
-    pred: Tensor, body: Callable[[], Any], orelse: Callable[[], Any], names: tuple[str, ...]
+    pred: Tensor,
+    body: Callable[[], Any],
+    orelse: Callable[[], Any],
+    names: tuple[str, ...],
+    needed: int,
 ) -> list[Any]:
-    """The values that the named variables have after one of two blocks."""
+    """The values that the named variables have after one of two blocks.
+
+    Those from `needed` on are None if the program cannot choose between them.
+    """
     ends: list[Any] = []  # the values after `body`, then those after `orelse`
+    unlike: set[int] = set()
 
     def first() -> list[Any]:
-        values = body()
+        values = _run_branch(body)
         if _lacking(names, values):
             # The tensors that the other block gives are found by trying it.
             values = _filled(names, values, probed(orelse))
@@ -281,10 +329,16 @@ def _chosen(
         return _numbers(values)
 
     def second() -> list[Any]:
-        values = _filled(names, orelse(), ends[0])
+        values = _filled(names, _run_branch(orelse), ends[0])
         ends.append(values)
-        for name, a, b in zip(names, *ends, strict=True):
-            _check_branches(name, a, b)
+        for i, (name, a, b) in enumerate(zip(names, *ends, strict=True)):
+            try:
+                _check_branches(name, a, b)
+            except Exception:
+                if i < needed:
+                    raise
+                values[i] = zeros_like_value(a)
+                unlike.add(i)
         return _numbers(values)
 
     results = iter(forms.get().cond(pred, first, second))
@@ -293,10 +347,11 @@ def _chosen(
         result = next(results) if is_number(a) else None
         return a if same(a, b) else result
 
-    return [
+    values = [
         a if is_absent(a) else nest.map_structure(merged, a, b, expand_composites=True)
         for a, b in zip(*ends, strict=True)
     ]
+    return [None if i in unlike else value for i, value in enumerate(values)]
 
 
 def _lacking(names: tuple[str, ...], values: Any) -> list[int]:

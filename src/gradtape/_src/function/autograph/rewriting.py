@@ -7,6 +7,7 @@ tracebacks, debuggers and the messages of gradtape show the user's code.
 from __future__ import annotations
 
 import ast
+import copy
 import importlib.util  # noqa: F401 (malt uses it, and does not import it)
 from collections.abc import Callable, Iterator
 from types import CodeType
@@ -91,7 +92,13 @@ def _transformed(node: Definition, context: Context) -> Definition:
     for converter, needed in passes.items():
         if needed:
             node = converter.transform(node, context)
+            while converter is conditional_expressions and _has_inner_choice(node):
+                node = converter.transform(node, context)  # it converts the outermost ones
     return node
+
+
+def _has_inner_choice(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.IfExp) for each in ast.walk(node))
 
 
 def _analysed(node: Any, context: Context) -> Any:
@@ -179,6 +186,21 @@ class _Preparation(ast.NodeTransformer):
             return f"_{self.owner.lstrip('_')}{name}"
         return name
 
+    # Expressions that malt makes functions of
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        _refuse_assignment(node)
+        return self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        _refuse_assignment(node)
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        if len(node.ops) > 1:
+            _refuse_assignment(node)
+        return self.generic_visit(node)
+
     # Calls
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -225,6 +247,29 @@ class _Preparation(ast.NodeTransformer):
         thunk = _like(ast.Lambda(nothing, _like(message, node)), node)
         return _like(ast.Expr(_operator("assert_stmt", node, node.test, thunk)), node)
 
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        return self._after_notes(node, node.targets)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        return self._after_notes(node, [node.target])
+
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        return self._after_notes(node, node.targets)
+
+    def _after_notes(self, node: ast.stmt, targets: list[Any]) -> Any:
+        """The statement, after it is noted which containers it changes elements of."""
+        self.generic_visit(node)
+        changed = [
+            target.value
+            for target in targets
+            if isinstance(target, ast.Subscript) and _is_dotted(target.value)
+        ]
+        notes: list[ast.stmt] = [
+            _like(ast.Expr(_operator("changing", node, copy.deepcopy(each))), node)
+            for each in changed
+        ]
+        return [*notes, node] if notes else node
+
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)
         call = node.iter
@@ -235,6 +280,7 @@ class _Preparation(ast.NodeTransformer):
         return self._with_options(node)
 
     def visit_While(self, node: ast.While) -> Any:
+        _refuse_assignment(node.test)
         self.generic_visit(node)
         return self._with_options(node)
 
@@ -250,6 +296,15 @@ class _Preparation(ast.NodeTransformer):
                     )
                 loop.body[i] = _like(ast.Pass(), statement)
         return loop
+
+
+def _refuse_assignment(node: ast.expr) -> None:
+    """Raise if there is a `:=`: it would bind a name of the function that malt makes of `node`."""
+    if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+        raise NotConvertible(
+            "it has an assignment `:=` in the condition of a loop, or in `and`, `or`, `... if ... "
+            "else ...`: make it a statement of its own"
+        )
 
 
 def _code_of(node: ast.FunctionDef, outer: CodeType | None) -> Any:
@@ -280,6 +335,8 @@ def _always_leaves(block: list[ast.stmt]) -> bool:
         return _always_leaves(last.body) and _always_leaves(last.orelse)
     if isinstance(last, ast.With):
         return _always_leaves(last.body)
+    if isinstance(last, ast.While) and isinstance(last.test, ast.Constant) and last.test.value:
+        return not any(isinstance(each, ast.Break) for each in ast.walk(last))
     return isinstance(last, (ast.Return, ast.Raise))
 
 
@@ -287,6 +344,13 @@ def _last_name(function: ast.expr) -> str | None:
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else None
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    """Whether it is a name or an attribute of one: to look at it twice changes nothing."""
+    return isinstance(node, ast.Name) or (
+        isinstance(node, ast.Attribute) and _is_dotted(node.value)
+    )
 
 
 def _name(name: str, like: ast.AST) -> ast.Name:

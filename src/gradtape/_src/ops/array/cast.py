@@ -95,7 +95,7 @@ def _identity_vjp(g):
 
 def identity(input: Any, name: str | None = None) -> Tensor:
     """A new tensor with the value of `input`; its gradient passes unchanged."""
-    if isinstance(input, IndexedSlices):
+    if type(input) is not Tensor and isinstance(input, IndexedSlices):
         return IndexedSlices(identity(input.values), input.indices, input.dense_shape)
     result = _identity(input)
     if placement.blocks and type(result) is Tensor:

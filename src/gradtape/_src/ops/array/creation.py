@@ -18,11 +18,11 @@ from ...core.errors import (
     ShapeError,
     UnimplementedError,
 )
-from ...core.placement import card_of, on_host, placement
+from ...core.placement import card_of, placement
 from ...core.sizes import SizeTensor, any_open
 from ...core.take_over import take_over
 from ...core.tensor import Tensor
-from ..declare.static import static_int, static_ints, to_tensor
+from ..declare.static import known, static_int, static_ints, to_tensor
 from .cast import identity
 from .shape import broadcast_to, reshape
 
@@ -193,7 +193,7 @@ def range(
     tensors = [_range_bound(v, dtype) for v in (start, limit, delta)]
     if any(type(x) is SizeTensor for x in tensors):
         return _open_range(tensors, dtype)
-    bounds = [np.asarray(on_host(x._array)) for x in tensors]
+    bounds = [known(x, "range", "limit") for x in tensors]
     if any(b.ndim for b in bounds):
         raise ShapeError("range: `start`, `limit` and `delta` must be scalars.")
     if dtype is None:

@@ -10,12 +10,14 @@ from ...core import dtypes as dt
 from ...core.convert import as_tensor
 from ...core.dtypes import as_dtype
 from ...core.errors import DTypeError, InvalidArgumentError, NotATensorError, ShapeError
-from ...core.placement import on_host
+from ...core.spec import Spec
 from ...core.take_over import take_over
 from ...core.tensor import Tensor
 from ..declare.op import op
-from ..declare.static import static_axis, static_int, to_tensor
-from .slicing import ALL, TENSOR, _select
+from ..declare.static import static_axis, static_int, to_tensor, values_that_size
+from .slicing import ALL, TENSOR, _select, graph_of_shapes
+
+_INT64 = np.dtype(np.int64)
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
@@ -25,18 +27,28 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>
     """
     x = to_tensor(tensor, "boolean_mask")
-    chosen = np.asarray(on_host(to_tensor(mask, "boolean_mask")._array)).astype(bool)
+    chosen = to_tensor(mask, "boolean_mask")
     if not chosen.ndim:
         raise ShapeError("boolean_mask: `mask` must not be a scalar.")
     first = 0 if axis is None else static_axis(axis, x.ndim, "boolean_mask")
     covered = x._array.shape[first : first + chosen.ndim]
-    if covered != chosen.shape:
+    if covered != chosen._array.shape:
         raise ShapeError(
             f"boolean_mask: `mask` must have the shape of the axes of `tensor` that it stands for, "
             f"{covered}, and has {chosen.shape}."
         )
-    found = [Tensor(positions) for positions in np.nonzero(chosen)]
+    found = _positions(chosen)
     return _select(x, *found, key=(*(ALL,) * first, *(TENSOR,) * len(found)), unique=True)
+
+
+def _positions(mask: Tensor) -> list[Tensor]:
+    """Where a mask is true: a vector of positions for each of its axes."""
+    graph = graph_of_shapes(mask)
+    if graph is not None:
+        found: list[Tensor] = graph.of_unknown_length(*[Spec((), _INT64)] * mask.ndim)
+        return found
+    chosen = values_that_size(mask, "boolean_mask").astype(bool)
+    return [Tensor(positions) for positions in np.nonzero(chosen)]
 
 
 @op(
@@ -121,7 +133,7 @@ def sequence_mask(
     """For each length a row of `maxlen` (by default the largest length): true up to that length."""
     counts = to_tensor(lengths, "sequence_mask")
     if maxlen is None:
-        values = np.asarray(on_host(counts._array))
+        values = values_that_size(counts, "sequence_mask")
         size = max(int(values.max()), 0) if values.size else 0
     else:
         size = static_int(maxlen, "sequence_mask", "maxlen")

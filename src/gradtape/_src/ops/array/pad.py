@@ -10,7 +10,7 @@ from ...core.errors import InvalidArgumentError, ShapeError
 from ...core.pattern import MOVES
 from ...core.tensor import Tensor
 from ..declare.op import op
-from ..declare.static import to_tensor
+from ..declare.static import known, to_tensor
 from .slicing import ALL, _getitem
 
 
@@ -112,7 +112,7 @@ def pad(
     """
     x = to_tensor(tensor, "pad")
     shape = x._array.shape
-    widths = np.asarray(paddings)
+    widths = known(paddings, "pad", "paddings")
     if widths.size == 0:
         widths = widths.reshape(0, 2).astype(int)
     if widths.shape != (len(shape), 2) or widths.dtype.kind not in "iu" or (widths < 0).any():

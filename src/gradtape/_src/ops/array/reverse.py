@@ -11,7 +11,16 @@ from ...core.pattern import MOVES
 from ...core.take_over import take_over
 from ...core.tensor import Tensor
 from ..declare.op import op
-from ..declare.static import static_axes, static_axis, static_ints, to_tensor
+from ..declare.static import (
+    each_int,
+    is_unknown,
+    static_axes,
+    static_axis,
+    static_ints,
+    to_tensor,
+)
+from .joining import concat
+from .slicing import slice as slice_
 
 
 @op(
@@ -91,14 +100,28 @@ def _roll_vjp(g, *, shift, axis):
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     """`input` with its elements moved by `shift` along `axis`; what leaves comes in again."""
     x = to_tensor(input, "roll")
-    shifts = static_ints(shift, "roll", "shift")
+    shifts = each_int(shift, "roll", "shift")
     axes = tuple([static_axis(a, x.ndim, "roll") for a in static_ints(axis, "roll", "axis")])
     if len(shifts) != len(axes):
         raise ShapeError(
             f"roll: `shift` and `axis` must have as many entries, and have {len(shifts)} and "
             f"{len(axes)}."
         )
-    return _roll(x, shift=shifts, axis=axes)
+    if not is_unknown(shifts):
+        return _roll(x, shift=tuple(shifts), axis=axes)
+    for along, by in zip(axes, shifts, strict=True):
+        x = _rolled_by(x, by, along)
+    return x
+
+
+def _rolled_by(x: Tensor, shift: Any, axis: int) -> Tensor:
+    """The part of two copies that begins where the last `shift` elements of the first do."""
+    shape = x._array.shape
+    if not shape[axis]:
+        return x
+    begin = [0] * len(shape)
+    begin[axis] = -shift % shape[axis]
+    return slice_(concat([x, x], axis), begin, shape)
 
 
 @op(

@@ -16,9 +16,17 @@ from ...core.sizes import size_of
 from ...core.spec import Spec
 from ...core.tensor import Tensor, is_symbolic
 from ...core.tracing import current_graph
+from ...engines.contract import window_key
 from ..declare.op import op
-from ..declare.static import static_ints, to_tensor
-from .shape import insert_axes
+from ..declare.static import (
+    each_int,
+    is_unknown,
+    static_int,
+    static_ints,
+    to_tensor,
+    values_that_size,
+)
+from .shape import _transpose, insert_axes
 
 
 class _Place:
@@ -235,7 +243,7 @@ def _mask_indices(x: Tensor, mask: Tensor, before: list[Any], after: Any) -> lis
             f"getitem: the mask has shape {tuple(mask.shape)}, and the axes that it stands for "
             f"have {covered} (x.shape={tuple(x.shape)})."
         )
-    return [Tensor(positions) for positions in np.nonzero(np.asarray(on_host(mask._array)))]
+    return [Tensor(positions) for positions in np.nonzero(values_that_size(mask, "getitem"))]
 
 
 def _axes_taken(entry: Any) -> int:
@@ -245,26 +253,80 @@ def _axes_taken(entry: Any) -> int:
     return array.ndim if array is not None and array.dtype == np.bool_ else 1
 
 
+def _window_samples(r):
+    return [
+        ([r.normal(size=(3, 4)), np.array(1), np.array(0)], {"sizes": (2, 3)}),
+        ([r.normal(size=5), np.array(2, np.int32)], {"sizes": (3,)}),
+        ([r.normal(size=(2, 3)), np.array(2), np.array(1)], {"sizes": (0, 2)}),
+        ([r.normal(size=())], {"sizes": ()}),
+    ]
+
+
+@op(pattern=MOVES, nondiff="starts", samples=_window_samples)
+def _window(xp, x, *starts, sizes):
+    """The part of `x` of shape `sizes` from `starts` on, which must lie inside of `x`."""
+    return xp.window(x, starts, sizes)
+
+
+@_window.vjp("x")
+def _window_vjp(g, x: Spec, starts):
+    return _window_adjoint(g, *starts, shape=tuple(x.shape))
+
+
+@_window.batch
+def _window_batch(batched, x, *starts, sizes):
+    if batched != {"x"}:
+        return NotImplemented
+    return _window(x, _ZERO, *starts, sizes=(x._array.shape[0], *sizes))
+
+
+@op(
+    pattern=MOVES,
+    nondiff="starts",
+    samples=lambda r: [
+        ([r.normal(size=params["sizes"]), *starts], {"shape": x.shape})
+        for (x, *starts), params in _window_samples(r)
+    ],
+)
+def _window_adjoint(xp, updates, *starts, shape):
+    """Zeros of `shape` with `updates` from `starts` on: the adjoint of `window`."""
+    return xp.framed(updates, starts, shape)
+
+
+@_window_adjoint.vjp("updates")
+def _window_adjoint_vjp(g, updates: Spec, starts):
+    return _window(g, *starts, sizes=tuple(updates.shape))
+
+
+@_window_adjoint.batch
+def _window_adjoint_batch(batched, updates, *starts, shape):
+    if batched != {"updates"}:
+        return NotImplemented
+    return _window_adjoint(updates, _ZERO, *starts, shape=(updates._array.shape[0], *shape))
+
+
+_ZERO = Tensor(np.zeros((), np.int64))
+
+
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     """The part of `input_` that starts at `begin` and has shape `size` (-1: all that is left)."""
     x = to_tensor(input_, "slice")
     shape = x._array.shape
-    starts, sizes = static_ints(begin, "slice", "begin"), static_ints(size, "slice", "size")
+    sizes = static_ints(size, "slice", "size")
+    unknown = is_unknown(begin)
+    starts = each_int(begin, "slice", "begin")
     if not len(starts) == len(sizes) == len(shape):
         raise ShapeError(
             f"slice: `begin` and `size` must have one entry for each of the {len(shape)} axes of "
             f"`input_`, and have {len(starts)} and {len(sizes)}."
         )
-    key = []
-    for axis, (start, count, total) in enumerate(zip(starts, sizes, shape, strict=True)):
-        stop = total if count == -1 else start + count
-        if not 0 <= start <= stop <= total:
-            raise InvalidArgumentError(
-                f"slice: `begin`={list(starts)}, `size`={list(sizes)} reach outside of `input_`: "
-                f"axis {axis} has size {total}."
-            )
-        key.append(builtins.slice(start, stop))
-    return _getitem(x, key=tuple(key))
+    counts = [
+        count if count != -1 else total - static_int(start, "slice", "begin")
+        for start, count, total in zip(starts, sizes, shape, strict=True)
+    ]
+    if unknown:
+        return _window(x, *[to_tensor(x, "slice") for x in starts], sizes=tuple(counts))
+    return _getitem(x, key=window_key(starts, counts, shape))
 
 
 def strided_slice(
@@ -285,8 +347,16 @@ def strided_slice(
     `begin_mask`, `end_mask`: that bound is left out; `ellipsis_mask`: `...`; `new_axis_mask`: a new
     axis; `shrink_axis_mask`: the single index `begin[i]`, its axis dropped.
     """
-    starts = static_ints(begin, "strided_slice", "begin")
-    stops = static_ints(end, "strided_slice", "end")
+    # What an index that is a tensor needs as its end has no meaning.
+    known = [not shrink_axis_mask >> i & 1 for i in range(32)]
+    starts = [
+        static_int(x, "strided_slice", "begin") if known[i] or not is_unknown(x) else x
+        for i, x in enumerate(each_int(begin, "strided_slice", "begin"))
+    ]
+    stops = [
+        static_int(x, "strided_slice", "end") if known[i] else 0
+        for i, x in enumerate(each_int(end, "strided_slice", "end"))
+    ]
     steps = (
         (1,) * len(starts) if strides is None else static_ints(strides, "strided_slice", "strides")
     )
@@ -314,18 +384,47 @@ def strided_slice(
 
 def nonzero_indices(condition: Any) -> Tensor:
     """The positions of the elements that are not zero, in order: int64 of shape [count, rank]."""
-    array = to_tensor(condition, "where")._array
-    graph = current_graph()
-    if graph is not None and graph.learns_shapes and is_symbolic(array):
-        found: Tensor = graph.of_unknown_length(Spec((array.ndim,), np.dtype(np.int64)))[0]
+    x = to_tensor(condition, "where")
+    graph = graph_of_shapes(x)
+    if graph is not None:
+        found: Tensor = graph.of_unknown_length(Spec((x.ndim,), np.dtype(np.int64)))[0]
         return found
-    return Tensor(np.argwhere(np.asarray(array)))
+    return Tensor(np.argwhere(values_that_size(x, "where")))
+
+
+def graph_of_shapes(*tensors: Tensor) -> Any:
+    """The graph being traced, if it only learns shapes and values of these are not known there.
+
+    An op whose sizes depend on them has a result of unknown length then.
+    """
+    graph = current_graph()
+    if graph is None or not graph.learns_shapes:
+        return None
+    return graph if any([is_symbolic(x._array) for x in tensors]) else None
+
+
+@op(nondiff="all", samples=lambda r: [([np.array([5, 0])], {"shape": (2, 3)})])
+def _unravelled(xp, places, *, shape):
+    left = xp.valid_indices(places, math.prod(shape), "unravel_index").astype(places.dtype)
+    found = []
+    for size in reversed(shape):
+        found.append(left % size)
+        left = left // size
+    return xp.stack(found[::-1], 0)
+
+
+@_unravelled.batch
+def _unravelled_batch(batched, places, *, shape):
+    found = _unravelled(places, shape=shape)
+    return _transpose(found, perm=(1, 0, *range(2, found.ndim)))
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     """The coordinates, in an array of shape `dims`, of flat positions: one column for each."""
     places = to_tensor(indices, "unravel_index")
     shape = static_ints(dims, "unravel_index", "dims")
+    if is_symbolic(places._array):
+        return _unravelled(places, shape=shape)
     flat = np.asarray(on_host(places._array))
     if flat.size and not 0 <= flat.min() <= flat.max() < math.prod(shape):
         raise InvalidArgumentError(

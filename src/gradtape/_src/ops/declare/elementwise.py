@@ -68,10 +68,12 @@ def _declared(
 
 def _rule(declared: Op, name: str, rule: Any) -> Rule:
     """The Rule of one argument, from its partial, with broadcasting undone."""
+    rule_of = None  # a rule of `g` and tensors alone
     if isinstance(rule, (int, float)):
         base = Rule(_CONSTANT.get(rule) or (lambda g, saved, params: g * rule), {})
     elif "g" in parameters_of(rule).positional:
         base = declared.make_rule(rule)
+        rule_of = None if set(parameters_of(rule).names) & set(declared.static) else rule
     else:
         partial, keeps = declared.make_rule(_with_g(rule))
         base = Rule(lambda g, saved, params: g * conj(partial(g, saved, params)), keeps)
@@ -85,6 +87,20 @@ def _rule(declared: Op, name: str, rule: Any) -> Rule:
         def summed_back(g: Any, saved: Any, params: Any) -> Any:
             own = saved[slot]
             return g if own is None else sum_back(g, own)
+
+    elif rule_of is not None and len(keeps) == 1:  # a product, say: spares a call, 5 % of a pull
+        (needed,) = keeps
+
+        def summed_back(g: Any, saved: Any, params: Any) -> Any:
+            own = saved[slot]
+            cotangent = rule_of(g, saved[needed])
+            return cotangent if own is None else sum_back(cotangent, own)
+
+    elif isinstance(rule, (int, float)):  # of what is summed there is less
+
+        def summed_back(g: Any, saved: Any, params: Any) -> Any:
+            own = saved[slot]
+            return pull(g if own is None else sum_back(g, own), saved, params)
 
     else:
 

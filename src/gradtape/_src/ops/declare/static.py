@@ -15,6 +15,7 @@ from ...core.errors import (
     ShapeError,
     SymbolicTensorError,
 )
+from ...core.placement import on_host
 from ...core.sizes import SizeTensor, is_open, size_of
 from ...core.spec import check_axis
 from ...core.take_over import TakesOver, refusal
@@ -31,7 +32,7 @@ def static_int(value: Any, op: str, name: str) -> int:
     try:
         return int(value.__index__())
     except SymbolicTensorError as error:
-        raise _unknown(op, name) from error
+        raise _unknown(op, name, value) from error
     except (AttributeError, TypeError):
         raise DTypeError(f"{op}: `{name}` must be an integer, not {value!r}.") from None
 
@@ -52,6 +53,23 @@ def static_ints(value: Any, op: str, name: str) -> tuple[int, ...]:
     return tuple(array.reshape(-1).tolist())
 
 
+def is_unknown(value: Any) -> bool:
+    """Whether of integers, such as a shape or a list, some are known only when a program runs."""
+    if isinstance(value, (list, tuple)):
+        return any(map(is_unknown, value))
+    symbolic = isinstance(value, Tensor) and is_symbolic(value._array)
+    return symbolic and type(value) is not SizeTensor
+
+
+def each_int(value: Any, op: str, name: str) -> list[Any]:
+    """The entries of `static_ints`, but as tensors where they are not known."""
+    if not is_unknown(value):
+        return list(static_ints(value, op, name))
+    if isinstance(value, (list, tuple)):
+        return [v if is_unknown(v) else static_int(_whole(v), op, name) for v in value]
+    return [value[i] for i in range(value.shape[0])] if value.ndim else [value]
+
+
 def _whole(value: Any) -> Any:
     """An entry of a list; TensorFlow takes floating tensors there, we take whole numbers."""
     if isinstance(value, Tensor) and value.dtype.is_floating and not is_symbolic(value._array):
@@ -65,14 +83,29 @@ def known(value: Any, op: str, name: str) -> Any:
     try:
         return np.asarray(value)
     except SymbolicTensorError as error:
-        raise _unknown(op, name) from error
+        raise _unknown(op, name, value) from error
 
 
-def _unknown(op: str, name: str) -> DynamicSizeError:
-    return DynamicSizeError(
-        f"{op}: the shape of the result depends on the values of `{name}`, which are not known "
-        "while the function is traced."
+def values_that_size(x: Tensor, op: str) -> Any:
+    """The values of a tensor on which the size of the result depends, as a NumPy array.
+
+    (Not from JAX is the error to come if there are none: Keras makes it anew, with another text.)
+    """
+    if is_symbolic(x._array):
+        raise DynamicSizeError(
+            f"{op}: the size of its result depends on values, which are not known while the "
+            "function is traced."
+        )
+    return np.asarray(on_host(x._array))
+
+
+def _unknown(op: str, name: str, value: Any) -> DynamicSizeError:
+    error = DynamicSizeError(
+        f"{op}: to compile it, XLA needs the values of `{name}`, which are not known while the "
+        "function is traced."
     )
+    error.missed = value
+    return error
 
 
 def static_axes(axis: Any, ndim: int, op: str, name: str = "axis") -> tuple[int, ...]:

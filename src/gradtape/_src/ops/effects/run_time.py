@@ -38,4 +38,4 @@ def waits_for_run_time(*tensors: Tensor) -> bool:
     graph = current_graph()
     if graph is None:
         return False
-    return graph.outer is not None or any(is_symbolic(x._array) for x in tensors)
+    return not graph.always_runs or any(is_symbolic(x._array) for x in tensors)

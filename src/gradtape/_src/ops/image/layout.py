@@ -12,8 +12,8 @@ from ..array.joining import stack
 from ..array.pad import _pad, pad
 from ..array.reverse import _reverse
 from ..array.shape import _transpose
-from ..array.slicing import _getitem
-from ..declare.static import static_int, to_tensor
+from ..array.slicing import _getitem, _window_adjoint, slice as slice_
+from ..declare.static import is_unknown, static_int, to_tensor
 from ..math.arithmetic import abs as absolute
 from ..math.reduction import reduce_sum
 from ..nn.patches import extract_patches as _extract_patches
@@ -87,18 +87,19 @@ def crop_to_bounding_box(
     """The part of `image` of the target size whose upper left corner is at the offsets."""
     op_name = "crop_to_bounding_box"
     x, was_batch = image_batch(image, op_name)
-    key = [ALL]
+    begin, sizes = [0], [x._array.shape[0]]
     for name, offset, target, size in _sides(
         x, offset_height, offset_width, target_height, target_width, op_name
     ):
-        if target < 1 or offset + target > size:
+        begin.append(offset)
+        sizes.append(target)
+        if target < 1 or (not is_unknown(offset) and offset + target > size):
             raise InvalidArgumentError(
                 f"{op_name}: `target_{name}` must be positive and `offset_{name}` + "
                 f"`target_{name}` at most the {name} of the image, {size}. Received: {offset} + "
                 f"{target}."
             )
-        key.append(slice(offset, offset + target))
-    return like_given(_getitem(x, key=tuple(key)), was_batch)
+    return like_given(slice_(x, [*begin, 0], [*sizes, -1]), was_batch)
 
 
 def pad_to_bounding_box(
@@ -108,9 +109,13 @@ def pad_to_bounding_box(
     op_name = "pad_to_bounding_box"
     x, was_batch = image_batch(image, op_name)
     pairs = [(0, 0)]
-    for name, offset, target, size in _sides(
-        x, offset_height, offset_width, target_height, target_width, op_name
-    ):
+    sides = _sides(x, offset_height, offset_width, target_height, target_width, op_name)
+    if is_unknown([offset for _, offset, _, _ in sides]):
+        starts = [to_tensor(start, op_name) for start in (0, sides[0][1], sides[1][1], 0)]
+        n, _, _, channels = x._array.shape
+        framed = _window_adjoint(x, *starts, shape=(n, sides[0][2], sides[1][2], channels))
+        return like_given(framed, was_batch)
+    for name, offset, target, size in sides:
         if offset + size > target:
             raise InvalidArgumentError(
                 f"{op_name}: `target_{name}` must be at least `offset_{name}` plus the {name} of "
@@ -128,13 +133,13 @@ def _sides(
     target_height: Any,
     target_width: Any,
     op_name: str,
-) -> list[tuple[str, int, int, int]]:
-    """For height and width: name, offset, target and size, the offset being checked."""
+) -> list[tuple[str, Any, int, int]]:
+    """For height and width: name, offset, target and size, the offset being checked, if known."""
     sides = []
     given = [("height", offset_height, target_height), ("width", offset_width, target_width)]
     for axis, (name, offset, target) in enumerate(given, 1):
-        start = static_int(offset, op_name, f"offset_{name}")
-        if start < 0:
+        start = offset if is_unknown(offset) else static_int(offset, op_name, f"offset_{name}")
+        if not is_unknown(start) and start < 0:
             raise InvalidArgumentError(f"{op_name}: `offset_{name}` must be >= 0, and is {start}.")
         stop = static_int(target, op_name, f"target_{name}")
         sides.append((name, start, stop, x._array.shape[axis]))

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_symbolic
-from ..array.indexing import gather
 from ..array.slicing import slice as slice_
 from ..declare.static import static_ints, to_tensor
 from ..math.logic import where
@@ -148,8 +147,6 @@ def _cropped(value: Any, size: Any, seed: Any, op_name: str) -> Tensor:
         )
     random = _random_for(seed, op_name)
     starts = [random.integers(n - s + 1) for s, n in zip(sizes, shape, strict=True)]
-    if not any(map(is_symbolic, starts)):
-        return slice_(x, [int(start) for start in starts], sizes)
-    for axis, (start, count) in enumerate(zip(starts, sizes, strict=True)):
-        x = gather(x, Tensor(start + np.arange(count)), axis=axis)
-    return x
+    return slice_(
+        x, [Tensor(start) if is_symbolic(start) else int(start) for start in starts], sizes
+    )

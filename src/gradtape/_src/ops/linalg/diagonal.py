@@ -18,7 +18,7 @@ from ..array.pad import pad
 from ..array.shape import _reshape, expand_dims, matrix_transpose, squeeze
 from ..declare.elementwise import sum_back
 from ..declare.op import op
-from ..declare.static import static_int, static_ints, to_tensor
+from ..declare.static import is_unknown, static_int, static_ints, to_tensor
 from ..math.conjugate import conj
 from ..math.logic import where
 from ..math.reduction import reduce_sum
@@ -322,6 +322,22 @@ def _band_part_vjp(g, *, lower, upper):
     return _band_part(g, lower=lower, upper=upper)
 
 
+@op(nondiff="all", samples=lambda r: [([np.array(1), np.array(-1)], {"shape": (3, 4)})])
+def _in_band(xp, lower, upper, *, shape):
+    """Where a matrix of `shape` has the band of `band_part`."""
+    below = xp.arange(shape[0])[:, None] - xp.arange(shape[1])
+    inside = True
+    for bound, size, distance in (lower, shape[0], below), (upper, shape[1], -below):
+        xp.valid_indices(xp.maximum(bound, 0), size + 1, "band_part")
+        inside = inside & ((bound < 0) | (distance <= bound))
+    return inside
+
+
+@_in_band.batch
+def _in_band_batch(batched, lower, upper, *, shape):
+    return NotImplemented
+
+
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """The matrices `input` with zeros outside of a band: `num_lower` diagonals below the main one,
     `num_upper` above it; a negative number means all of them.
@@ -334,6 +350,10 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     """
     x = to_tensor(input, "band_part")
     shape = matrix_spec("band_part", input=Spec(x._array.shape, x._array.dtype)).shape
+    if is_unknown((num_lower, num_upper)):
+        bounds = [to_tensor(number, "band_part") for number in (num_lower, num_upper)]
+        zero = Tensor(np.zeros((), x._array.dtype))
+        return where(_in_band(*bounds, shape=tuple(shape[-2:])), x, zero)
     lower = static_int(num_lower, "band_part", "num_lower")
     upper = static_int(num_upper, "band_part", "num_upper")
     for name_, count, size in (("num_lower", lower, shape[-2]), ("num_upper", upper, shape[-1])):

@@ -11,14 +11,14 @@ from ...core import dtypes as dt
 from ...core.dtypes import as_dtype
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.pattern import across, leading
-from ...core.placement import on_host
 from ...core.spec import Spec
 from ...core.tensor import Tensor
 from ..array.indexing import _both_batched, _gather_adjoint
 from ..array.shape import _transpose
+from ..array.slicing import graph_of_shapes
 from ..array.undifferentiated import undifferentiated
 from ..declare.op import op
-from ..declare.static import static_axis, static_int, to_tensor
+from ..declare.static import is_unknown, static_axis, static_int, to_tensor, values_that_size
 
 _DIRECTIONS = {"ASCENDING": False, "DESCENDING": True}
 
@@ -259,7 +259,14 @@ def unique_with_counts(
 
 def unique_along(x: Tensor, axis: int, out_idx: Any) -> UniqueWithCounts:
     """The different parts of `x` along an axis, for each part its place, and the counts."""
-    array = np.asarray(on_host(x._array))
+    graph = graph_of_shapes(x)
+    if graph is not None:
+        sizes, index = x._array.shape, as_dtype(out_idx).numpy_dtype
+        count = graph.of_unknown_length(Spec((), index))[0]
+        parts = (*sizes[:axis], count._array.shape[0], *sizes[axis + 1 :])
+        y = graph.tensor(Spec(parts, x._array.dtype))
+        return UniqueWithCounts(y, graph.tensor(Spec((sizes[axis],), index)), count)
+    array = values_that_size(x, "unique")
     values, first, places, counts = np.unique(
         array,
         return_index=True,
@@ -284,11 +291,11 @@ def unique_along(x: Tensor, axis: int, out_idx: Any) -> UniqueWithCounts:
 @op(
     nondiff="all",
     samples=lambda r: [
-        ([np.array([1, 0, 7]), r.normal(size=(3, 4))], {"k": 2}),
-        ([np.array([1, 0]), np.array([[0.5, 0.5], [np.nan, 1.0]])], {"k": 1}),
+        ([np.array([1, 0, 7]), r.normal(size=(3, 4)), np.array(2)], {}),
+        ([np.array([1, 0]), np.array([[0.5, 0.5], [np.nan, 1.0]]), np.array(1)], {}),
     ],
 )
-def _in_top_k(xp, targets, predictions, *, k):
+def _in_top_k(xp, targets, predictions, k):
     classes = predictions.shape[-1]
     known = (targets >= 0) & (targets < classes)
     chosen = xp.where(known, targets, 0)[..., None]
@@ -298,9 +305,11 @@ def _in_top_k(xp, targets, predictions, *, k):
 
 
 @_in_top_k.batch
-def _in_top_k_batch(batched, targets, predictions, *, k):
+def _in_top_k_batch(batched, targets, predictions, k):
+    if "k" in batched:
+        return NotImplemented
     targets, predictions = _both_batched(batched, targets=targets, predictions=predictions)
-    return _in_top_k(targets, predictions, k=k)
+    return _in_top_k(targets, predictions, k)
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
@@ -318,7 +327,8 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
             f"rows. Received: predictions.shape={tuple(scores.shape)}, "
             f"targets.shape={tuple(classes.shape)}."
         )
-    return _in_top_k(classes, scores, k=static_int(k, "in_top_k", "k"))
+    count = k if is_unknown(k) else to_tensor(static_int(k, "in_top_k", "k"), "in_top_k")
+    return _in_top_k(classes, scores, count)
 
 
 class ApproxTopK(NamedTuple):

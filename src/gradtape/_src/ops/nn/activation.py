@@ -6,6 +6,7 @@ Their rules keep the output where that suffices: the next op keeps it anyway.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -163,18 +164,38 @@ def _gelu_slope(x: Tensor) -> Tensor:
 
 @elementwise(x=_gelu_slope, dtypes=dt.FLOATING)
 def _gelu(xp, x):
+    result = xp.gelu(x, False)
+    if result is not None:
+        return result
     return _wide(lambda x: 0.5 * x * xp.special("erfc", -x * _SQRT_HALF), x)
 
 
-def _gelu_tanh_slope(x: Tensor) -> Tensor:
+def _gelu_tanh_curve(x: Tensor) -> Tensor:
     squares = square(x)
     t = tanh(x * (squares * _CUBIC + 1) * _SQRT_2_OVER_PI)
+    slope = (squares * (3 * _CUBIC) + 1) * _SQRT_2_OVER_PI  # of what the tanh is taken of
+    bend = x * (6 * _CUBIC * _SQRT_2_OVER_PI)
+    return (1 - square(t)) * (slope + x * (bend * 0.5 - t * square(slope)))
+
+
+@elementwise(x=_gelu_tanh_curve, dtypes=dt.FLOATING)
+def _gelu_tanh_slope(xp, x):
+    result = xp.gelu_slope(x)
+    return _wide(partial(_slope_by_steps, xp), x) if result is None else result
+
+
+def _slope_by_steps(xp: Any, x: Any) -> Any:
+    squares = x * x
+    t = xp.tanh(x * (squares * _CUBIC + 1) * _SQRT_2_OVER_PI)
     inner_slope = (squares * (3 * _CUBIC) + 1) * _SQRT_2_OVER_PI
-    return ((t + 1) + x * (1 - square(t)) * inner_slope) * 0.5
+    return ((t + 1) + x * (1 - t * t) * inner_slope) * 0.5
 
 
-@elementwise(x=_gelu_tanh_slope, dtypes=dt.FLOATING)
+@elementwise(x=lambda x: _gelu_tanh_slope(x), dtypes=dt.FLOATING)
 def _gelu_tanh(xp, x):
+    result = xp.gelu(x, True)
+    if result is not None:
+        return result
     return _wide(lambda x: 0.5 * x * (1 + xp.tanh(_SQRT_2_OVER_PI * (x + _CUBIC * x * x * x))), x)
 
 

@@ -8,12 +8,14 @@ is bilinear, so its two adjoints and itself are each other's gradient rules, to 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ...core import dtypes as dt
 from ...core.dispatch import _operands
 from ...core.errors import InvalidArgumentError, ShapeError
+from ...core.op import parameters_of
 from ...core.spec import Spec
 from ...core.tensor import Tensor
 from ..array.shape import _reshape, _transpose
@@ -68,8 +70,19 @@ def _samples(r, which):
     return result
 
 
+def _in_float32_if_need_be(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    widened = in_float32(kernel)
+
+    def run(xp: Any, *arrays: Any, **params: Any) -> Any:
+        return (kernel if xp.convolves_halves else widened)(xp, *arrays, **params)
+
+    run.__name__, run.__doc__ = kernel.__name__, kernel.__doc__
+    run.parameters = parameters_of(kernel)  # type: ignore[attr-defined]
+    return run
+
+
 @op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "out"))
-@in_float32
+@_in_float32_if_need_be
 def _convolution(xp, input, filters, *, strides, dilations, padding, groups):
     """The sum of products of `filters` with each window of `input` (without turning it around)."""
     return xp.convolution(input, filters, **_geometry(strides, dilations, padding, groups))
@@ -104,7 +117,7 @@ def _convolution_batch(batched, input, filters, *, strides, dilations, padding, 
 
 
 @op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "input"))
-@in_float32
+@_in_float32_if_need_be
 def _convolution_input_gradient(xp, y, filters, *, size, strides, dilations, padding, groups):
     """The adjoint of `convolution` in its input, whose space has the sizes `size`."""
     given = _geometry(strides, dilations, padding, groups)
@@ -142,7 +155,7 @@ def _convolution_input_gradient_batch(
 
 
 @op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "filters"))
-@in_float32
+@_in_float32_if_need_be
 def _convolution_filter_gradient(xp, input, y, *, kernel, strides, dilations, padding, groups):
     """The adjoint of `convolution` in its filters, whose kernel has the sizes `kernel`."""
     given = _geometry(strides, dilations, padding, groups)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numbers
+from functools import partial
 from typing import Any
 
 from ...core import dtypes as dt
+from ...core.placement import where_it_is
 from ...core.spec import broadcast_shapes
 from ...core.take_over import lends_itself
 from ...core.tensor import Tensor
@@ -29,7 +31,7 @@ from .loss import _all_batched
 )
 def _drop(xp, x, mask, *, scale):
     """`x * scale` where `mask`, else 0."""
-    return xp.keep_where(x * xp.asarray(scale, x.dtype), mask)
+    return xp.keep_where(x * x.dtype.type(scale), mask)
 
 
 @_drop.vjp("x")
@@ -75,7 +77,8 @@ def drop_elements(x: Any, rate: Any, noise_shape: Any, uniform_sampler: Any) -> 
         noise = static_ints(given, "dropout", "noise_shape")
         broadcast_shapes("dropout", x=shape, noise=noise)
         shape = noise
-    drawn = to_tensor(uniform_sampler(shape, dt.of_numpy(accumulator(x._array.dtype))), "dropout")
+    wide = dt.of_numpy(accumulator(x._array.dtype))
+    drawn = to_tensor(where_it_is(x._array, partial(uniform_sampler, shape, wide)), "dropout")
     if fixed:
         return _drop(x, drawn >= float(rate), scale=1 / (1 - float(rate)))
     rate = cast(rate, x.dtype)

@@ -46,8 +46,13 @@ def _below_largest(xp: Any, x: Any, axis: int) -> Any:
 
 
 @op(batch_axes="axis", pattern=across("axis"), dtypes=dt.FLOATING, samples=_softmax_samples)
-@in_float32
 def _softmax(xp, logits, *, axis):
+    result = xp.softmax(logits, axis)
+    return _softmax_by_steps(xp, logits, axis=axis) if result is None else result
+
+
+@in_float32
+def _softmax_by_steps(xp, logits, *, axis):
     exponentials = xp.exp(_below_largest(xp, logits, axis))
     total = xp.sum(exponentials, axis=axis, keepdims=True)
     # At least 1, or NaN beside an infinite logit, where the share of the others is 0 all the same.
@@ -80,10 +85,15 @@ def _log_softmax_vjp(g, out, *, axis):
         ([r.normal(size=(2, 0)), r.normal(size=(2, 0))], {"axis": 1}),
     ],
 )
-@in_float32
 def _dot(xp, x, y, *, axis):
     """The sum of `x * y` over `axis`, which stays with size 1: without the product in memory."""
-    return xp.expand_dims(xp.vecdot(x, y, axis=axis), axis)
+    result = xp.dot_along(x, y, axis)
+    return xp.expand_dims(_vecdot(xp, x, y, axis=axis) if result is None else result, axis)
+
+
+@in_float32
+def _vecdot(xp, x, y, *, axis):
+    return xp.vecdot(x, y, axis=axis)
 
 
 @_dot.vjp("x")

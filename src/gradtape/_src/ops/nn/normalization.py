@@ -60,12 +60,19 @@ def bias_add(
     fills_missing=False,
     samples=reduction_samples,
 )
-@in_float32
 def _moments(xp, x, *, axis, keepdims):
+    found = xp.moments(x, axis)
+    mean, variance = _moments_by_steps(xp, x, axis=axis) if found is None else found
+    if not keepdims:
+        return mean, variance
+    kept = tuple([1 if i in axis else n for i, n in enumerate(x.shape)])
+    return mean.reshape(kept), variance.reshape(kept)
+
+
+@in_float32
+def _moments_by_steps(xp, x, *, axis):
     mean, away = mean_and_away(xp, x, axis)
     variance = mean_square(xp, away, axis)
-    if keepdims:
-        return mean, variance.reshape(mean.shape)
     return mean.reshape(variance.shape), variance
 
 

@@ -19,7 +19,7 @@ from ...core import dtypes as dt
 from ...core.dtypes import DType, as_dtype
 from ...core.engine import engine_of
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
-from ...core.placement import placement
+from ...core.placement import GPU, placement
 from ...core.tensor import Tensor, is_symbolic
 from ...core.tracing import current_graph
 from ..array.cast import cast
@@ -86,6 +86,31 @@ def _of_numpy(random: Any) -> bool:
     return isinstance(random, np.random.Generator)
 
 
+def _of_card(what: str, random: Any, shape: Any, dtype: DType) -> Any:
+    """What the GPU draws, inside of a block for it; None if it is not to.
+
+    From a generator that is a Philox the numbers are those of the host. Any other sequence gives
+    the key of one, so `set_seed` determines them too.
+    """
+    if not placement.blocks or placement.block != GPU or not _of_numpy(random):
+        return None
+    card = placement.card
+    if card is None:
+        return None
+    bits = random.bit_generator
+    if isinstance(bits, np.random.Philox):
+        state = bits.state["state"]
+        key, counter = state["key"].tolist(), state["counter"].tolist()
+        bits.advance(2**72)  # numbers that another draw from this generator shall not have again
+    else:
+        key, counter = random.integers(0, 2**64, 2, np.uint64).tolist(), [0, 0, 0, 0]
+    drawn = card.drawn(what, key, counter, math.prod(shape), dtype.numpy_dtype)
+    if drawn is None:  # they are few: the host has the same ones sooner
+        with_key = philox(key, counter)
+        drawn = card.adopt(_BY_HOST[what](with_key, shape, dtype))
+    return drawn.reshape(shape)
+
+
 def floating(dtype: Any, op: str) -> DType:
     wanted = as_dtype(dtype)
     if not wanted.is_floating:
@@ -102,6 +127,11 @@ def numeric(dtype: Any, op: str, name: str = "dtype") -> DType:
 
 def normals(random: Any, shape: Any, dtype: DType) -> Any:
     """Standard normal numbers."""
+    drawn = _of_card("normal", random, shape, dtype)
+    return _normals(random, shape, dtype) if drawn is None else drawn
+
+
+def _normals(random: Any, shape: Any, dtype: DType) -> Any:
     drawn = random.standard_normal(shape, accumulator(dtype.numpy_dtype))
     return drawn.astype(dtype.numpy_dtype, copy=False)
 
@@ -111,20 +141,33 @@ def truncated_normals(random: Any, shape: Any, dtype: DType) -> Any:
     if not _of_numpy(random):
         drawn = random.truncated_normal(shape, accumulator(dtype.numpy_dtype))
         return drawn.astype(dtype.numpy_dtype)
-    drawn = normals(random, math.prod(shape), dtype)
+    drawn = _of_card("truncated_normal", random, shape, dtype)
+    return _truncated_normals(random, shape, dtype) if drawn is None else drawn
+
+
+def _truncated_normals(random: Any, shape: Any, dtype: DType) -> Any:
+    drawn = _normals(random, math.prod(shape), dtype)
     outside = np.flatnonzero(np.abs(drawn) > 2)
     while outside.size:
-        drawn[outside] = normals(random, outside.size, dtype)
+        drawn[outside] = _normals(random, outside.size, dtype)
         outside = outside[np.abs(drawn[outside]) > 2]
     return drawn.reshape(shape)
 
 
 def uniforms(random: Any, shape: Any, dtype: DType) -> Any:
     """Numbers from [0, 1): also in 16 bits never 1, which rounding would make of 0.9999."""
+    drawn = _of_card("uniform", random, shape, dtype)
+    return _uniforms(random, shape, dtype) if drawn is None else drawn
+
+
+def _uniforms(random: Any, shape: Any, dtype: DType) -> Any:
     if dtype.size > 2:
         return random.random(shape, dtype.numpy_dtype)
     steps = 2**11 if dtype is dt.float16 else 2**8
     return (random.integers(0, steps, shape) / steps).astype(dtype.numpy_dtype)
+
+
+_BY_HOST = {"normal": _normals, "truncated_normal": _truncated_normals, "uniform": _uniforms}
 
 
 def integers(random: Any, shape: Any, low: Any, high: Any, dtype: DType, op: str) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from ...core import dtypes as dt
 from ...core.engine import common_engine
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
-from ...core.placement import on_host
+from ...core.placement import on_host, where_python_looks
 from ...core.tensor import Tensor, is_symbolic
 from ..array.indexing import gather
 from ..array.shape import _broadcast_to
@@ -52,7 +52,7 @@ def algorithm_of(alg: Any, op: str) -> Algorithm:
 
 
 def _pair(seed: Any, op: str) -> Any:
-    array = to_tensor(seed, op)._array
+    array = on_host(where_python_looks(lambda: to_tensor(seed, op))._array)
     if array.shape != (2,) or array.dtype not in dt.INTEGER:
         raise InvalidArgumentError(
             f"{op}: `seed` must be a pair of integers, such as [1, 2]. Received: {array!r:.100}."

@@ -15,6 +15,7 @@ it is asked for. One implementation serves both.
   `iterator.py`: one pass through one; `optional.py`: an element that may not be there;
 - `blocks.py`: take, skip, shard, repeat, window; `shuffle.py`: shuffle; `seeds.py`: its random
   generators, and those of other stages;
+- `failures.py`: what stands in the place of an element that could not be made;
 - `entries.py`: rows, numbers, elements; `batch.py`: batch and padded_batch of elements;
 - `interleave.py`: interleave, choose and sample; `prefetch.py`; `from_generator.py`; `files.py`;
   `options.py`;

@@ -19,7 +19,7 @@ from .blocks import Blocks
 from .cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .element_spec import spec_of_results
 from .elements import DatasetBase
-from .entries import Elements, Entries
+from .entries import Elements, Entries, blocks_of, elements_of
 from .iterator import Iterator, TracedIterator, UnrolledIterator, single_element
 from .options import Options
 
@@ -60,7 +60,7 @@ class BaseDataset(DatasetBase):
     ) -> Self:
         """Elements that are made one by one."""
         return cls(
-            lambda: ([element] for element in make_elements()),
+            lambda: blocks_of(make_elements()),
             Elements(),
             make_spec,
             cardinality,
@@ -78,8 +78,7 @@ class BaseDataset(DatasetBase):
     def _elements(self) -> PythonIterator[Any]:
         if self._make_elements is not None:
             return self._make_elements()
-        element = self._entries.element
-        return (element(entry) for block in self._blocks() for entry in block)
+        return elements_of(self._blocks(), self._entries)
 
     def __iter__(self) -> Iterator:
         if tracing.threads and current_graph() is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator as PythonIterator
 from functools import partial, reduce
-from itertools import chain, takewhile
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,12 +22,7 @@ from .base import BaseDataset, BaseDatasetSpec
 from .batch import pad, padded_spec, rows_spec, stack_rows
 from .blocks import Block, Blocks
 from .cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from .element_spec import (
-    batch_spec,
-    common_spec,
-    spec_of,
-    unbatch_spec,
-)
+from .element_spec import batch_spec, common_spec, spec_of, unbatch_spec
 from .elements import (
     as_answer,
     as_element,
@@ -42,12 +37,17 @@ from .elements import (
     holds_list,
     positive_int,
     scan,
+    those,
+    those_before,
     unique,
+    window_sizes,
+    without_failures,
 )
 from .entries import Entries, Numbers, Rows, rows_of, slices_of, unbatch
+from .failures import attempt, made
 from .files import paths_of
 from .from_generator import generate, signature_of
-from .interleave import as_chances, choose, draw_choices, group_by_key, interleave
+from .interleave import as_chances, choose, draw_choices, group_by_key, interleave, side_by_side
 from .iterator import TracedIterator
 from .prefetch import prefetch, prefetch_if_slow
 from .seeds import Generators
@@ -188,9 +188,9 @@ class Dataset(BaseDataset):
             return _of_rows(Rows(nest.pack(structure, arrays)))
         counts = [d._cardinality for d in parts if d._cardinality != INFINITE_CARDINALITY]
         return Dataset._of_elements(
-            lambda: (
-                nest.pack(structure, iter(elements))
-                for elements in zip(*[d._elements() for d in parts], strict=False)
+            lambda: map(
+                partial(attempt, lambda row: nest.pack(structure, iter(row))),
+                side_by_side([d._elements() for d in parts]),
             ),
             lambda: nest.map_structure(lambda d: d.element_spec, structure),
             min(counts, default=INFINITE_CARDINALITY),
@@ -208,7 +208,7 @@ class Dataset(BaseDataset):
             )
         return _choose_from(
             check_datasets(datasets, "Dataset.choose_from_datasets"),
-            lambda: map(int, choice_dataset._elements()),
+            lambda: map(partial(attempt, int), choice_dataset._elements()),
             stop_on_empty_dataset,
         )
 
@@ -327,7 +327,7 @@ class Dataset(BaseDataset):
         op = "Dataset.filter"
         check_function(predicate, op, "predicate")
         return self._some(
-            lambda: (e for e in self._elements() if as_answer(call(predicate, e), op))
+            lambda: those(self._elements(), lambda e: as_answer(call(predicate, e), op))
         )
 
     def take_while(self, predicate: AnyFunction, name: str | None = None) -> Dataset:
@@ -335,8 +335,17 @@ class Dataset(BaseDataset):
         op = "Dataset.take_while"
         check_function(predicate, op, "predicate")
         return self._some(
-            lambda: takewhile(lambda e: as_answer(call(predicate, e), op), self._elements())
+            lambda: those_before(self._elements(), lambda e: not as_answer(call(predicate, e), op))
         )
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """The elements without those that are errors; these are logged, if wanted.
+
+        >>> [x.numpy() for x in tf.data.Dataset.from_tensor_slices([1.0, 0.0]).map(
+        ...     lambda x: tf.debugging.check_numerics(1 / x, "")).ignore_errors()]
+        [np.float32(1.0)]
+        """
+        return self._some(lambda: without_failures(self._elements(), log_warning))
 
     def unique(self, name: str | None = None) -> Dataset:
         """Each element where it first comes. They must be tensors of int32, int64 or string."""
@@ -390,6 +399,7 @@ class Dataset(BaseDataset):
             drop_remainder,
             lambda block: pad([element(e) for e in block], padded_shapes, padding_values),
             lambda: padded_spec(self.element_spec, padded_shapes, size if drop_remainder else None),
+            past_failures=False,
         )
 
     def ragged_batch(
@@ -420,10 +430,18 @@ class Dataset(BaseDataset):
         return self._batches(size, drop_remainder, batch, spec)
 
     def _batches(
-        self, size: int, drop_remainder: bool, batch: Callable[[Any], Any], spec: Callable[[], Any]
+        self,
+        size: int,
+        drop_remainder: bool,
+        batch: Callable[[Any], Any],
+        spec: Callable[[], Any],
+        past_failures: bool = True,
     ) -> Dataset:
         return self._of_elements(
-            lambda: map(batch, blocks.cut(self._blocks(), size, drop_remainder)),
+            lambda: map(
+                partial(attempt, batch),
+                blocks.cut(self._blocks(), size, drop_remainder, past_failures),
+            ),
             spec,
             self._cardinality_by(lambda n: n // size if drop_remainder else -(-n // size)),
             self._in_memory,
@@ -466,12 +484,11 @@ class Dataset(BaseDataset):
             spec = lambda: spec_of(entries.element(block[0]))  # noqa: E731
             return Dataset(lambda: iter([block]), entries, spec, len(block), in_memory=True)
 
-        def windows() -> PythonIterator[Any]:
-            for block in blocks.window(self._blocks(), length, step, every, drop_remainder):
-                yield self._entries.components(block, component)
-
+        components = partial(attempt, lambda block: self._entries.components(block, component))
         return self._of_elements(
-            windows,
+            lambda: map(
+                components, blocks.window(self._blocks(), length, step, every, drop_remainder)
+            ),
             lambda: nest.map_structure(DatasetSpec, self.element_spec),
             self._cardinality_by(
                 lambda n: max(0, (n - reach) // step + 1) if drop_remainder else -(-n // step)
@@ -497,34 +514,26 @@ class Dataset(BaseDataset):
         [[0, 2], [1, 3], [4, 6], [5]]
         """
         op = "Dataset.group_by_window"
-        if (window_size is None) == (window_size_func is None):
-            raise ValueError(f"{op}: give `window_size` or `window_size_func`, one of them.")
-        functions: dict[str, Any] = {"key_func": key_func, "reduce_func": reduce_func}
-        if window_size_func is not None:
-            functions["window_size_func"] = window_size_func
-        for what, function in functions.items():
-            check_function(function, op, what)
+        size_of = window_sizes(window_size, window_size_func, op)
+        check_function(key_func, op, "key_func")
+        check_function(reduce_func, op, "reduce_func")
 
         def key_of(element: Any) -> Tensor:
             return as_integer(call(key_func, element), op, "key_func")
 
-        def size_of(key: Tensor) -> int:
-            size = window_size if window_size_func is None else window_size_func(key)
-            return positive_int(size, op, "window_size")
-
-        def reduced(key: Tensor, window: list[Any]) -> Dataset:
+        def reduced(key: Tensor, window: list[Any]) -> Any:
             elements = Dataset._of_elements(
                 lambda: iter(window), lambda: self.element_spec, len(window), in_memory=True
             )
-            result: Dataset = check_dataset(reduce_func(key, elements), op, "reduce_func")
-            return result
+            return check_dataset(reduce_func(key, elements), op, "reduce_func")
+
+        def elements() -> PythonIterator[Any]:
+            groups = group_by_key(self._elements(), key_of, size_of)
+            made_of = partial(attempt, lambda group: reduced(*group)._elements())
+            return interleave(map(made_of, groups), 1, 1)
 
         return self._of_elements(
-            lambda: (
-                element
-                for key, window in group_by_key(self._elements(), key_of, size_of)
-                for element in reduced(key, window)._elements()
-            ),
+            elements,
             lambda: self._spec_of_results(lambda e: reduced(key_of(e), [e])).element_spec,
             UNKNOWN_CARDINALITY,
         )
@@ -551,7 +560,7 @@ class Dataset(BaseDataset):
             return as_result(call(map_func, element), op)
 
         return self._of_elements(
-            lambda: map(result, self._elements()),
+            lambda: map(partial(attempt, result), self._elements()),
             lambda: self._spec_of_results(result),
             self._cardinality,
         )
@@ -587,8 +596,8 @@ class Dataset(BaseDataset):
             return check_dataset(call(map_func, element), op, "map_func")
 
         def elements() -> PythonIterator[Any]:
-            streams = (result(element)._elements() for element in self._elements())
-            return interleave(streams, cycle_length, block_length)
+            made_of = partial(attempt, lambda element: result(element)._elements())
+            return interleave(map(made_of, self._elements()), cycle_length, block_length)
 
         return self._of_elements(
             elements, lambda: self._spec_of_results(result).element_spec, UNKNOWN_CARDINALITY
@@ -604,7 +613,9 @@ class Dataset(BaseDataset):
 
         return self._of_elements(
             lambda: scan(scan_func, initial, self._elements(), op),
-            lambda: self._spec_of_results(lambda e: next(scan(scan_func, initial, iter([e]), op))),
+            lambda: self._spec_of_results(
+                lambda e: made(next(scan(scan_func, initial, iter([e]), op)))
+            ),
             self._cardinality,
         )
 
@@ -628,11 +639,7 @@ class Dataset(BaseDataset):
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number, counted from `start` in int64, and an element."""
         first = static_int(start, "Dataset.enumerate", "start")
-        return self._of_elements(
-            lambda: zip(Dataset.counter(first)._elements(), self._elements(), strict=False),
-            lambda: (TensorSpec([], int64), self.element_spec),
-            self._cardinality,
-        )
+        return Dataset.zip(Dataset.counter(first), self)
 
     # Running
 

@@ -14,6 +14,7 @@ from ...core.placement import on_host
 from ...core.recorder import heard_by
 from ...core.tensor import Tensor
 from ...tape.type_specs import NoneTensorSpec, TensorSpec, TypeSpec, zeros_of_spec
+from .failures import Failure, attempt, made
 
 
 def spec_of(element: Any) -> Any:
@@ -68,7 +69,12 @@ def spec_of_results(
             first = list(islice(elements(), _TRIED))
             if not first:
                 raise  # there is no element to try
-        return common_spec([*[spec_of(fn(e)) for e in first], *_spec_if_longer(fn, first[0], spec)])
+        results = [attempt(fn, element) for element in first]
+        found = [i for i, result in enumerate(results) if not isinstance(result, Failure)]
+        if not found:
+            made(results[0])
+        specs = [spec_of(results[i]) for i in found]
+        return common_spec([*specs, *_spec_if_longer(fn, first[found[0]], spec)])
 
 
 _TRIED = 3

@@ -19,7 +19,9 @@ from ...core.errors import DTypeError, InvalidArgumentError
 from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ...ops.declare.static import static_int
+from ...tape.scopes import get_logger
 from ...tape.type_specs import TensorSpec, TypeSpec
+from .failures import Failure, attempt
 
 T = TypeVar("T")
 
@@ -179,6 +181,9 @@ def unique(elements: Iterator[Tensor]) -> Iterator[Tensor]:
     """Each element where it first comes."""
     seen = set()
     for element in elements:
+        if isinstance(element, Failure):
+            yield element
+            continue
         values = repr(np.asarray(on_host(element._array)).tolist())
         if values not in seen:
             seen.add(values)
@@ -187,15 +192,54 @@ def unique(elements: Iterator[Tensor]) -> Iterator[Tensor]:
 
 def scan(fn: Callable[..., Any], state: Any, elements: Iterator[Any], op: str) -> Iterator[Any]:
     """The outputs of `state, output = fn(state, element)`."""
-    for element in elements:
+
+    def step(state: Any, element: Any) -> tuple[Any, Any]:
         pair = fn(state, element)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(
                 f"{op}: `scan_func` must return a pair (new state, output), and returned "
                 f"{pair!r:.100}."
             )
-        state = as_state(pair[0], state, op)
-        yield as_result(pair[1], op)
+        return as_state(pair[0], state, op), as_result(pair[1], op)
+
+    for element in elements:
+        after = attempt(step, state, element)
+        if isinstance(after, Failure):
+            yield after
+        else:
+            state, output = after
+            yield output
+
+
+def those(elements: Iterator[Any], wanted: Callable[[Any], bool]) -> Iterator[Any]:
+    """The elements of which `wanted` is true."""
+    for element in elements:
+        answer = attempt(wanted, element)
+        if isinstance(answer, Failure):
+            yield answer
+        elif answer:
+            yield element
+
+
+def those_before(elements: Iterator[Any], end: Callable[[Any], bool]) -> Iterator[Any]:
+    """The elements before the first of which `end` is true."""
+    for element in elements:
+        answer = attempt(end, element)
+        if isinstance(answer, Failure):
+            yield answer
+        elif answer:
+            return
+        else:
+            yield element
+
+
+def without_failures(elements: Iterator[Any], log_warning: bool) -> Iterator[Any]:
+    """The elements that could be made."""
+    for element in elements:
+        if not isinstance(element, Failure):
+            yield element
+        elif log_warning:
+            get_logger().warning("Error raised with error message %s", element.error)
 
 
 # Arguments
@@ -211,6 +255,21 @@ def positive_int(value: Any, op: str, name: str) -> int:
 def check_function(fn: Any, op: str, name: str) -> None:
     if not callable(fn):
         raise DTypeError(f"{op}: `{name}` must be a function, not {fn!r:.100}.")
+
+
+def window_sizes(
+    size: Any, size_func: Callable[[Any], Any] | None, op: str
+) -> Callable[[Any], int]:
+    """A function that gives the size of the windows of a key."""
+    if (size is None) == (size_func is None):
+        raise ValueError(f"{op}: give `window_size` or `window_size_func`, one of them.")
+    if size_func is not None:
+        check_function(size_func, op, "window_size_func")
+
+    def size_of(key: Any) -> int:
+        return positive_int(size if size_func is None else size_func(key), op, "window_size")
+
+    return size_of
 
 
 def check_can_be_unique(spec: Any) -> None:

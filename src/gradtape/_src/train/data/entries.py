@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from ...core.tensor import Tensor, is_symbolic
 from .batch import stack
 from .blocks import Block, Blocks
 from .elements import as_row
+from .failures import Failure, attempt
 
 
 class Entries(Protocol):
@@ -65,6 +66,20 @@ class Rows:
 
     def _element_of(self, columns: list[Any]) -> Any:
         return self._pack(map(Tensor, columns))
+
+
+def blocks_of(elements: Iterator[Any]) -> Blocks:
+    """Elements as blocks of one."""
+    return (e if type(e) is Failure else [e] for e in elements)
+
+
+def elements_of(blocks: Blocks, entries: Entries) -> Iterator[Any]:
+    """The elements of all entries."""
+    for block in blocks:
+        if isinstance(block, Failure):
+            yield block
+        else:
+            yield from map(entries.element, block)
 
 
 def _packer(structure: Any) -> Callable[[Iterator[Any]], Any]:
@@ -136,12 +151,19 @@ def _rows_of_composite(value: Any) -> list[Any]:
 def unbatch(elements: Iterator[Any]) -> Iterator[Any]:
     """The rows of all elements, one by one."""
     for element in elements:
-        slices = slices_of(element, "Dataset.unbatch")
-        if slices is not None:
-            yield from slices
-            continue
-        rows = rows_of(element, "Dataset.unbatch")
-        yield from map(rows.element, range(len(rows)))
+        rows = attempt(_rows, element)
+        if isinstance(rows, Failure):
+            yield rows
+        else:
+            yield from rows
+
+
+def _rows(element: Any) -> Iterable[Any]:
+    slices = slices_of(element, "Dataset.unbatch")
+    if slices is not None:
+        return slices
+    rows = rows_of(element, "Dataset.unbatch")
+    return map(rows.element, range(len(rows)))
 
 
 class Numbers:

@@ -14,6 +14,7 @@ from ...ops.declare.static import static_int
 from ...tape.scopes import device_kind, parse_device
 from . import blocks
 from .dataset import Dataset
+from .failures import attempt
 from .prefetch import prefetch
 
 
@@ -32,6 +33,11 @@ def group_by_window(
     return lambda dataset: dataset.group_by_window(
         key_func, reduce_func, window_size, window_size_func
     )
+
+
+def ignore_errors(log_warning: bool = False) -> Callable[[Dataset], Dataset]:
+    """For `apply`: `Dataset.ignore_errors`."""
+    return lambda dataset: dataset.ignore_errors(log_warning)
 
 
 def dense_to_ragged_batch(
@@ -55,7 +61,8 @@ def copy_to_device(
     """For `apply`: the same elements, on this device."""
     parse_device(source_device, "copy_to_device")  # wherever the elements are, they are moved
     kind = device_kind(target_device)
-    return lambda dataset: dataset._ahead(lambda: map(_mover(kind), dataset._elements()))
+    mover = partial(attempt, _mover(kind))
+    return lambda dataset: dataset._ahead(lambda: map(mover, dataset._elements()))
 
 
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Callable[[Dataset], Dataset]:
@@ -67,7 +74,7 @@ def prefetch_to_device(device: Any, buffer_size: Any = None) -> Callable[[Datase
     ahead = 2 if buffer_size is None else static_int(buffer_size, "prefetch_to_device", "size")
 
     def moved(dataset: Dataset) -> Dataset:
-        make = partial(map, _mover(kind))
+        make = partial(map, partial(attempt, _mover(kind)))
         return dataset._ahead(lambda: prefetch(lambda: make(dataset._elements()), max(ahead, 1)))
 
     return moved

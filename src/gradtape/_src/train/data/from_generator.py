@@ -15,6 +15,7 @@ from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ...tape.type_specs import TensorSpec, TypeSpec
 from .elements import as_element, as_row, flatten_up_to
+from .failures import Failure, attempt
 
 _OP = "Dataset.from_generator"
 
@@ -49,9 +50,27 @@ def signature_of(output_signature: Any, output_types: Any, output_shapes: Any) -
 def generate(generator: Callable[..., Any], args: Any, spec: Any) -> Iterator[Any]:
     """The elements of a new call of `generator`, as `spec` promises them."""
     leaves = nest.flatten(spec)
-    for value in generator(*[as_tensor(arg, op=_OP).numpy() for arg in args or ()]):
+
+    def promised(value: Any) -> Any:
         parts = flatten_up_to(spec, value, _OP, "what the generator yields")
-        yield nest.pack(spec, map(_as_promised, parts, leaves))
+        return nest.pack(spec, map(_as_promised, parts, leaves))
+
+    def begun() -> Iterator[Any]:
+        return iter(generator(*[as_tensor(arg, op=_OP).numpy() for arg in args or ()]))
+
+    values = attempt(begun)
+    if isinstance(values, Failure):
+        yield values
+        return
+    while True:
+        try:
+            value = next(values)
+        except StopIteration:
+            return
+        except Exception as error:  # of a generator it is the last, not of an iterator
+            yield Failure(error)
+        else:
+            yield attempt(promised, value)
 
 
 def _as_promised(value: Any, spec: Any) -> Any:

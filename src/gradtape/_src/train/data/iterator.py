@@ -16,6 +16,7 @@ from ...core.tracebacks import shorten
 from ...core.tracing import Stream, current_graph, tracing
 from ...core.trackable import Trackable
 from ...function.streams import next_in_trace
+from .failures import Failure, made
 from .optional import Optional
 from .seeds import Pass, current_pass
 
@@ -26,7 +27,8 @@ class Iterator(Trackable, Stream):
     Inside `@function`, each call takes the next element, and so does each round of a loop. In a
     tf.train.Checkpoint its place is saved. When that is restored, the pass is gone through again up
     to there, in the same random order. So it is after an interrupt (a KeyboardInterrupt, say) while
-    an element is made: the next one is the one that was to come.
+    an element is made: the next one is the one that was to come. After an error, where an element
+    cannot be made, the next one is the one after it.
     """
 
     def __init__(
@@ -69,6 +71,9 @@ class Iterator(Trackable, Stream):
                 del self._back[-1]  # (`pop` is a call, after which an interrupt may come)
             else:
                 element = self._take()
+                if type(element) is Failure:
+                    self._position += 1
+                    raise element.error
         except StopIteration:
             raise
         except Exception as error:
@@ -175,12 +180,12 @@ class UnrolledIterator(Iterator):
     is_unrolled = True
 
     def _next_in_trace(self) -> Any:
-        return self._take()
+        return made(self._take())
 
 
 def single_element(elements: PythonIterator[Any]) -> Any:
     """The element of a dataset that has just one."""
-    element, further = next(elements, None), next(elements, None)
+    element, further = made(next(elements, None)), made(next(elements, None))
     if element is None or further is not None:
         raise InvalidArgumentError(
             "Dataset.get_single_element: there must be one element, and there "

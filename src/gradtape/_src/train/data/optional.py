@@ -97,8 +97,11 @@ class OptionalSpec(TypeSpec):
         return value._type_spec
 
     def _to_components(self, value: Optional) -> tuple[Any, Any]:
-        is_empty = value._value is None and self._is_known
-        return value._has_value, zeros_of_spec(self._element_spec, 0) if is_empty else value._value
+        if value._value is None and self._is_known:
+            if value._learn is None:
+                return value._has_value, zeros_of_spec(self._element_spec, 0)
+            value._value = value._learn(self)._value
+        return value._has_value, value._value
 
     def _from_components(self, components: Any) -> Optional:
         has_value, value = components

@@ -11,8 +11,9 @@ import numpy as np
 
 from ...core.errors import InvalidArgumentError
 from ...ops.declare.static import static_int
-from .blocks import Block, BlockReader, Blocks, row_numbers
+from .blocks import Block, BlockReader, Blocks, join, row_numbers
 from .cardinality import UNKNOWN_CARDINALITY
+from .failures import Failure
 
 _EXCHANGED_AT_ONCE = 2**16  # entries, so that an endless stream of rows is shuffled piece by piece
 
@@ -36,8 +37,19 @@ def shuffle(blocks: Blocks, size: int, random: np.random.Generator) -> Blocks:
     """
     slots, last = random.spawn(2)
     reader = BlockReader(blocks)
-    buffer = reader.read(size)
-    if len(buffer) == size:
+    parts: list[Block] = []
+    left = size
+    while left:
+        part = reader.read_some(left)
+        if isinstance(part, Failure):
+            yield part
+            continue
+        if not len(part):
+            break
+        parts.append(part)
+        left -= len(part)
+    buffer = join(parts)
+    if not left:
         if isinstance(buffer, list):
             buffer = list(buffer)
             yield from _exchange_elements(buffer, reader, slots)
@@ -63,6 +75,9 @@ def _exchange_elements(
     """For each element to come, one of the buffer, whose slot it takes."""
     slots = chain.from_iterable(_draws(random, len(buffer)))
     while block := reader.read_some(1):
+        if isinstance(block, Failure):
+            yield block
+            continue
         slot = next(slots)
         out, buffer[slot] = buffer[slot], block[0]
         yield [out]
@@ -79,7 +94,13 @@ def _exchange_numbers(buffer: Any, reader: BlockReader, random: np.random.Genera
     What comes out of a slot is what was put there last: found by sorting the draws by slot, so
     that the draws of one slot stand next to each other, in the order of time.
     """
-    while len(block := reader.read_some(_EXCHANGED_AT_ONCE)):
+    while True:
+        block = reader.read_some(_EXCHANGED_AT_ONCE)
+        if isinstance(block, Failure):
+            yield block
+            continue
+        if not len(block):
+            return
         numbers = row_numbers(block)
         slots = random.integers(len(buffer), size=len(numbers))
         by_slot = np.argsort(slots, kind="stable")

@@ -31,6 +31,7 @@ from .gradients import (
     assign_any,
     clip_scale,
     gradient_for,
+    reasons_of,
     sum_of_squares,
     unzipped,
 )
@@ -413,7 +414,7 @@ class Optimizer(State):
                     "an optimizer for the others."
                 )
             if g is None:
-                missing.append(variable.name)
+                missing.append(variable)
             elif i in found:
                 raise ValueError(
                     f"{self._title}: the variable {variable.name!r} is given twice, and a step "
@@ -424,16 +425,17 @@ class Optimizer(State):
             else:
                 by_rows = type(g) is not Tensor and self._can_update_rows(i)
                 found[i] = gradient_for(variable, g, by_rows, self._title)
+        names = [variable.name for variable in missing]
         if not found:
             raise ValueError(
                 f"No gradients provided for any variable. {self._title} got None for all of "
-                f"{missing}: the loss does not depend on them, or was not computed inside the "
-                "tape's block. docs/why-none.md lists the causes."
+                f"{names}: the loss does not depend on them, or was not computed inside the "
+                f"tape's block. {reasons_of(missing)}"
             )
         if missing:
             warnings.warn(
-                f"Gradients do not exist for variables {missing} when minimizing the loss: they "
-                "are left as they are. docs/why-none.md lists the causes.",
+                f"Gradients do not exist for variables {names} when minimizing the loss: they "
+                f"are left as they are. {reasons_of(missing)}",
                 stacklevel=4,
             )
         return found

@@ -12,7 +12,7 @@ from ...core.dtypes import INEXACT
 from ...core.engine import common_engine
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.tensor import Tensor
-from ...core.tracing import current_graph
+from ...core.tracing import current_graph, tracing
 from ...tape.variable import Variable
 
 
@@ -116,3 +116,13 @@ def assign_any(variable: Variable, value: Any, whole: Any, rows: Any) -> None:
         rows(IndexedSlices(values, value.indices, value.dense_shape))
     else:
         whole(Tensor(as_tensor(value)._array.astype(dtype.numpy_dtype)))
+
+
+def reasons_of(variables: list[Any]) -> str:
+    """Why the gradients by these are None, as far as someone has asked for it."""
+    journal = tracing.journal
+    known = {} if journal is None else journal.reasons
+    found = {str(known[v._key]): None for v in variables if v._key in known}
+    if not found:
+        return "`gradtape run --explain`, or tf.debugging.explain_gradients(), says why and where."
+    return "\n".join(["", *found])

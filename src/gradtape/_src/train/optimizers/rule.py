@@ -147,6 +147,7 @@ class Rule:
     ) -> None:
         arrays = [as_tensor(variable)._array for variable in variables]
         xp = common_engine([*arrays, g])
+        g, scalars = xp.adopt(g), {name: xp.adopt(value) for name, value in scalars.items()}
         parts = arrays if rows is None else [xp.getitem(array, (rows,)) for array in arrays]
         results = self(xp, parts, g, scalars)
         for variable, array, new in zip(variables, arrays, results, strict=True):
@@ -190,10 +191,8 @@ def as_scalar(value: Any, dtype: Any) -> Any:
     (As an operand an array takes 0.2 µs less than the number itself.)
     """
     if current_graph() is None:
-        try:
-            return np.array(value, dtype)
-        except TypeError:  # on a GPU, where it stays
-            return value.astype(dtype)
+        on_card = card_of(value) is not None  # where it stays
+        return value.astype(dtype) if on_card else np.array(value, dtype)
     return value.astype(dtype) if hasattr(value, "astype") else value
 
 

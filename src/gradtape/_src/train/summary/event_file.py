@@ -36,8 +36,8 @@ def summary_value(tag: str, array: Any, metadata: bytes | None) -> bytes:
     return message({1: message({1: tag, 8: tensor_message(array), 9: metadata})})
 
 
-def event(step: int, summary: bytes) -> bytes:
-    return message({1: time.time(), 2: step, 5: summary})
+def event(step: int, summary: bytes | None = None, graph_def: bytes | None = None) -> bytes:
+    return message({1: time.time(), 2: step, 4: graph_def, 5: summary})
 
 
 def tensor_message(array: Any) -> bytes:

@@ -71,6 +71,10 @@ class _FileWriter(SummaryWriter):
         self._check_open()
         self._file.add(event(step, summary))
 
+    def _add_graph(self, graph_def: bytes) -> None:
+        self._check_open()
+        self._file.add(event(0, graph_def=graph_def))
+
     def _check_open(self) -> None:
         if self._file.closed:
             raise RuntimeError(f"{self!r} is closed. Make a new one with create_file_writer.")

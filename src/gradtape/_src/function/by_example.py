@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...core.op import as_tuple
-from ...core.sizes import is_open
-from ...core.spec import Spec
-from ...core.tensor import Tensor, is_symbolic
-from ...function.control import COMPILED
-from ...function.graph import Graph
-from ...function.trace import names_of, numbers, sized
+from ..core.op import as_tuple
+from ..core.sizes import is_open
+from ..core.spec import Spec
+from ..core.tensor import Tensor, is_symbolic
+from .control import COMPILED
+from .graph import Graph
+from .trace import names_of, numbers, sized
 
 Example = dict[str, int]  # sizes by the names of what stands for them
 
