@@ -23,7 +23,7 @@ def run(times):
     model.fit(x, y, batch_size=64, verbose=0)
     rng = random.Random(0)
     for _ in range(times):
-        _interrupt(lambda: model.fit(x, y, batch_size=64, epochs=2, verbose=0), rng)
+        _interrupt(lambda: model.fit(x, y, batch_size=64, epochs=1000, verbose=0), rng)
         _check(model, x)
     model.fit(x, y, batch_size=64, epochs=20, verbose=0)
     return first, model.evaluate(x, y, verbose=0)
@@ -37,7 +37,10 @@ def _model():
 
 
 def _interrupt(step, rng):
-    """Run `step` until an interrupt ends it; a hundred times at most, as one may be lost."""
+    """Run `step`, which takes a second or more, until an interrupt ends it within 0.1 s.
+
+    Three times at most: an interrupt in a destructor is lost.
+    """
     armed = []
 
     def handler(*_):
@@ -48,13 +51,16 @@ def _interrupt(step, rng):
     before = signal.signal(signal.SIGALRM, handler)
     gc.disable()  # an exception in the midst of garbage collection is lost
     try:
-        for _ in range(100):
+        for _ in range(3):
             armed[:] = [True]
             signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-3, 0.1))
             step()
-        raise AssertionError("no interrupt came in a hundred calls of fit")
+        raise AssertionError("no interrupt came in three calls of fit")
     except KeyboardInterrupt:
         pass
+    except RuntimeError as error:  # what Thread.start, waiting for its thread, makes of one
+        if str(error) != "release unlocked lock":
+            raise
     finally:
         armed.clear()
         signal.setitimer(signal.ITIMER_REAL, 0)
