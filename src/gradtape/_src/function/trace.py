@@ -372,7 +372,9 @@ def results_of(outputs: list[Any], start: int) -> list[Tensor]:
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` of arrays, compiled as programs are."""
-    return jax.jit(function, compiler_options=options())
+    home = processor()
+    placed = {} if home is None else {"in_shardings": jax.sharding.SingleDeviceSharding(home)}
+    return jax.jit(function, compiler_options=options(), **placed)
 
 
 _LARGE = 2**16  # bytes

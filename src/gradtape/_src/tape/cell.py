@@ -314,9 +314,6 @@ class Loan:
     def take_back(self, values: Sequence[Any]) -> None:
         """Give the assigned cells their new arrays: all of them, or none if an interrupt comes."""
         cells = self._assigned
-        if not self._spares and not self._on_card:  # JAX may have run it on a device of its own
-            change(cells, list(map(np.asarray, values)))
-            return
         spares = [cell.device for cell in cells] if self._spares else [None] * len(cells)
         if self._on_card:  # what eager code has read shares its memory with a tensor
             spares = [
