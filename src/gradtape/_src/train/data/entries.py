@@ -59,7 +59,7 @@ class Rows:
             rows = slice(block.start, block.stop, block.step)
             return self._element_of([column[rows] for column in self._columns])
         # A third of the time of column[block].
-        return self._element_of([column.take(block, 0) for column in self._columns])
+        return self._pack(map(Tensor, [column.take(block, 0) for column in self._columns]))
 
     def components(self, block: Block, make: Callable[[Entries, Block], Any]) -> Any:
         return nest.map_structure(lambda column: make(Rows(column), block), self.arrays)
