@@ -7,6 +7,7 @@ import pytest
 
 import gradtape as tf
 from gradtape._src.core.tracing import tracing
+from gradtape._src.inspect.journal import journal_of_process
 from gradtape.debugging import Cause, explain_gradients
 
 from .broken import PROGRAMS
@@ -18,9 +19,9 @@ pytestmark = pytest.mark.gradtape_only
 @pytest.fixture
 def journal():
     explain_gradients()
-    yield tracing.journal
+    yield journal_of_process()
     explain_gradients(False)
-    assert tracing.journal is None
+    assert journal_of_process() is None
 
 
 def explaining(**options):
@@ -51,7 +52,7 @@ def test_a_broken_program_by_its_tape_alone(name):
     tape, target, source = program(explaining)
     check(program, tape.explain(target, source), cause, advice)
     del tape
-    assert tracing.journal is None
+    assert journal_of_process() is None
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -203,9 +204,9 @@ def test_the_numbers_are_those_of_an_ordinary_tape():
 def test_the_journal_ends_with_the_last_tape_that_wants_it():
     first, second = explaining(), explaining()
     del first
-    assert tracing.journal is not None
+    assert journal_of_process() is not None
     del second
-    assert tracing.journal is None and not tracing.noting
+    assert journal_of_process() is None and not tracing.noting
 
 
 def test_a_journal_holds_no_array():

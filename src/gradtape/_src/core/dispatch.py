@@ -36,7 +36,7 @@ _NO_PARAMS: dict[str, Any] = {}
 
 _noting = False
 """Whether someone may want to know of each op call: a function that is traced, in any thread, or a
-journal.
+witness.
 
 A plain bool of this module, because to look at it takes 3 ns; at a list or at an attribute of an
 object elsewhere, 10 to 16 of the 660 that a small op takes.
@@ -76,7 +76,7 @@ def unary(op: Op) -> Callable[..., Tensor]:
             except Exception as error:
                 out._array = _rerun(op, (x,), _NO_PARAMS, error)
             if _noting:
-                note(op, (x,), out)
+                note(op, (x,), out, _NO_PARAMS)
             key = x._key
             if key is not None and differentiable:
                 for recorder in recorders():
@@ -149,7 +149,7 @@ def binary(op: Op) -> Callable[..., Tensor]:
             except Exception as error:
                 out._array = _rerun(op, (x, y), _NO_PARAMS, error)
             if _noting:
-                note(op, (x, y), out)
+                note(op, (x, y), out, _NO_PARAMS)
             kx = x._key
             ky = y._key
             if (kx is not None or ky is not None) and differentiable:
@@ -210,7 +210,7 @@ def single(op: Op) -> Callable[..., Any]:
                 out._array = result
                 out._key = None
             if _noting:
-                note(op, (x,), out)
+                note(op, (x,), out, params)
             if x._key is not None and op.differentiable and recorders():
                 record(op, (x,), out, params)
             return out
@@ -243,7 +243,7 @@ def nary(op: Op) -> Callable[..., Any]:
                 result = _rerun(op, inputs, params, error)
             outputs = tuple(map(Tensor, result)) if type(result) is tuple else Tensor(result)
             if _noting:
-                note(op, inputs, outputs)
+                note(op, inputs, outputs, params)
             if op.differentiable and recorders():
                 for x in inputs:
                     if x._key is not None:
@@ -263,8 +263,9 @@ def record(
     op: Op | JointOp, inputs: Any, outputs: Any, params: dict[str, Any], to: Any = None
 ) -> None:
     """Offer an executed op to the recorders of this thread, or only to those in `to`."""
-    if tracing.journal is not None and type(op) is not Op:  # (the calls of an Op are noted there)
-        tracing.journal.ran(op, inputs, outputs)
+    if tracing.witnesses and type(op) is not Op:  # (the calls of an Op are noted above)
+        for witness in tracing.witnesses:
+            witness.ran(op, inputs, outputs, params)
     for recorder in recorders() if to is None else to:
         made = make_record(op, inputs, outputs, params, recorder.tracked)
         if made is None:

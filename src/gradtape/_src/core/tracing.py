@@ -18,8 +18,14 @@ from .interrupts import keep
 class _Tracing:
     def __init__(self) -> None:
         self.threads: set[int] = set()  # that trace now: if there are none, who asks is done
-        self.journal: Any = None  # see inspect/journal.py: told of all that happens to tensors
-        self.noting = False  # whether there is either
+        self.witnesses: tuple[Any, ...] = ()  # see witness.py: told of all that happens to tensors
+        self.noting = False  # whether there are any of either
+
+    def tell(self, *witnesses: Any, no_more: Any = None) -> None:
+        """Let these witnesses, too, be told of what happens from here on, and one no more."""
+        with _lock:
+            self.witnesses = (*[w for w in self.witnesses if w is not no_more], *witnesses)
+            _switch()
 
 
 class _Functions:
@@ -35,7 +41,7 @@ functions = _Functions()
 
 switches: list[Callable[[bool], None]] = []
 """Each is called with True when someone wants to know of each op call, with False when no one does:
-no thread traces, and there is no journal.
+no thread traces, and there is no witness.
 """
 
 _lock = Lock()
@@ -74,15 +80,8 @@ def _trace_into(graph: Any) -> None:
         _switch()
 
 
-def set_journal(journal: Any) -> None:
-    """Let a journal be told of what happens from here on; None: no one any more."""
-    with _lock:
-        tracing.journal = journal
-        _switch()
-
-
 def _switch() -> None:
-    tracing.noting = bool(tracing.threads) or tracing.journal is not None
+    tracing.noting = bool(tracing.threads) or bool(tracing.witnesses)
     for switch in switches:
         switch(tracing.noting)
 
@@ -90,13 +89,13 @@ def _switch() -> None:
 keep(_graph.get, _trace_into)
 
 
-def note(op: Any, inputs: Any, outputs: Any) -> None:
-    """Let the graph that this thread traces, and the journal, know of an op call."""
+def note(op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
+    """Let the graph that this thread traces, and the witnesses, know of an op call."""
     graph = _graph.get()
     if graph is not None and op.differentiable:
         graph.note_uses(inputs)
-    if tracing.journal is not None:
-        tracing.journal.ran(op, inputs, outputs)
+    for witness in tracing.witnesses:
+        witness.ran(op, inputs, outputs, params)
 
 
 def note_uses(inputs: Any) -> None:

@@ -373,8 +373,10 @@ def results_of(outputs: list[Any], start: int) -> list[Tensor]:
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` of arrays, compiled as programs are."""
     home = processor()
-    placed = {} if home is None else {"in_shardings": jax.sharding.SingleDeviceSharding(home)}
-    return jax.jit(function, compiler_options=options(), **placed)
+    if home is None:
+        return jax.jit(function, compiler_options=options())
+    place = jax.sharding.SingleDeviceSharding(home)
+    return jax.jit(function, compiler_options=options(), in_shardings=place)
 
 
 _LARGE = 2**16  # bytes

@@ -6,39 +6,38 @@ import logging
 import weakref
 from typing import Any
 
-from ..core.tracing import set_journal, tracing
 from .explain import explain_nones
-from .journal import Journal
+from .journal import Journal, journal_of_process
 
 
-def begin() -> Journal:
-    """The journal of the process, which `end` must be called for as often as this."""
-    journal: Journal = tracing.journal or Journal(_derived)
+def _begin() -> Journal:
+    """The journal of the process, which `_end` must be called for as often as this."""
+    journal = journal_of_process()
+    if journal is None:
+        journal = Journal(_explain)
+        journal.begin()
     journal.users += 1
-    set_journal(journal)
     return journal
 
 
-def _derived(tape: Any, target: Any, sources: Any, found: Any) -> None:
+def _explain(journal: Journal, tape: Any, target: Any, sources: Any, found: Any) -> None:
     """Keep the reason of each gradient that is None; and say it, if that was asked for."""
-    journal = tracing.journal
     for key, reason in explain_nones(tape, target, sources, found):
         journal.reasons[key] = reason
         if journal.report is not None:
             journal.report(reason)
 
 
-def end() -> None:
-    journal = tracing.journal
+def _end(journal: Journal) -> None:
     journal.users -= 1
     if not journal.users:
-        set_journal(None)
+        journal.end()
 
 
 def explain_tape(tape: Any) -> None:
     """Keep a journal as long as `tape` lives; it stays the tape's own."""
-    tape._journal = begin()
-    weakref.finalize(tape, end)
+    tape._journal = journal = _begin()
+    weakref.finalize(tape, _end, journal)
 
 
 def explain_gradients(enabled: bool = True) -> None:
@@ -48,13 +47,13 @@ def explain_gradients(enabled: bool = True) -> None:
     "gradtape"; to be asked for before what is to be explained. Op calls take about twice their
     time, and tapes hold on to what they recorded.
     """
-    journal = tracing.journal
+    journal = journal_of_process()
     if not enabled:
         if journal is not None and journal.report is not None:
             journal.report = None
-            end()
+            _end(journal)
     elif journal is None or journal.report is None:
-        begin().report = _Reporter()
+        _begin().report = _Reporter()
 
 
 class _Reporter:

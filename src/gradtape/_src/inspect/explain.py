@@ -23,12 +23,11 @@ from ..core.errors import NoGradientError
 from ..core.op import Op
 from ..core.recorder import Record, heard_by, named
 from ..core.tensor import Tensor, is_inexact, key_of
-from ..core.tracing import tracing
 from ..tape.derivative import components_of, seeds_of
 from ..tape.explanation import Cause, Explanation, Step
 from ..tape.variable import Variable, variable_of
 from .advice import INSTEAD_OF, SHOWN, USES, why_zero
-from .journal import Assigned, Journal, Left, Ran, looks_of
+from .journal import Assigned, Journal, Left, Ran, journal_of_process, looks_of
 from .users_code import name_of, reassigned
 
 _ASK_BEFORE = (
@@ -38,7 +37,7 @@ _ASK_BEFORE = (
 
 def explain(tape: Any, target: Any, source: Any) -> Any:
     """The Explanation of the gradient of `target` by `source`; a nest of them for a nest."""
-    journal = tracing.journal
+    journal = journal_of_process()
     with heard_by([]):  # what is computed here is nobody's
         if journal is None or journal.quiet:
             return _explain(tape, target, source)
@@ -77,7 +76,7 @@ class _Question:
 
     def __init__(self, tape: Any, target: Any, source: Any) -> None:
         self.tape, self.target, self.source = tape, target, source
-        self.journal: Journal | None = tracing.journal or vars(tape).get("_journal")
+        self.journal: Journal | None = journal_of_process() or vars(tape).get("_journal")
         self.number = 0 if self.journal is None else self.journal.number_of(_listener(tape))
         self.tracked = tape.tracked | tape._used_tracked
         self.records = _records_of(tape)

@@ -21,6 +21,8 @@ import numpy as np
 from ..core.recorder import recorders
 from ..core.tensor import Tensor, is_inexact, key_of
 from ..core.tracebacks import PACKAGE, is_beneath
+from ..core.tracing import tracing
+from ..core.witness import Witness
 
 Line = tuple[str, int]
 
@@ -63,19 +65,19 @@ class Assigned(NamedTuple):
     line: Line
 
 
-class Journal:
+class Journal(Witness):
     """The events, oldest first."""
 
-    def __init__(self, derived: Callable[[Any, Any, Any, Any], None]) -> None:
+    keeps_records = True
+
+    def __init__(self, explain: Callable[[Journal, Any, Any, Any, Any], None]) -> None:
         self.events: deque[Any] = deque(maxlen=_MOST)
         self.roots: dict[int, Any] = {}  # of tensors that no noted op has made, what they look like
         self.made: set[int] = set()  # keys of outputs
         self.variables: set[int] = set()  # keys of those that were read
         self.reasons: dict[int, Any] = {}  # why the gradient by a key was None, when last asked for
         self.quiet = False  # while it is itself being asked
-        self.derived = derived
-        """Told of each gradient that a tape gives: the tape, the target, the sources, what they
-        got."""
+        self._explain = explain  # the gradients that a tape gives
         self.users = 0  # those who want it: tapes, and one for all
         self.report: Callable[[Any], None] | None = None  # what is to be told of each None
         self._numbers = count()
@@ -83,7 +85,7 @@ class Journal:
 
     # Being told
 
-    def ran(self, op: Any, inputs: Any, outputs: Any) -> None:
+    def ran(self, op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
         if self.quiet:
             return
         results = outputs if type(outputs) is tuple else (outputs,)
@@ -113,11 +115,20 @@ class Journal:
         if not self.quiet and not use.startswith(("if", "str", "A pickle")):
             self.events.append(Left(next(self._numbers), key_of(tensor), use, self._line()))
 
+    def was_read(self, variable: Any) -> None:
+        self.variables.add(variable._key)
+
     def assigned(self, variable: Any, value: Any) -> None:
         key = key_of(value) if isinstance(value, Tensor) else getattr(value, "_key", None)
         self.events.append(Assigned(next(self._numbers), variable._key, key, self._line()))
 
+    def derived(self, tape: Any, target: Any, sources: list[Any], found: list[Any]) -> None:
+        self._explain(self, tape, target, sources, found)
+
     # Answering
+
+    def reason_for(self, key: int) -> Any:
+        return self.reasons.get(key)
 
     def number_of(self, recorder: Any) -> int:
         """The number of a tape. (An id may be that of another one, later.)"""
@@ -149,6 +160,11 @@ class Journal:
                 return file, frame.f_lineno
             frame = frame.f_back
         return "", 0
+
+
+def journal_of_process() -> Journal | None:
+    """The journal that is told now, if there is one."""
+    return next((each for each in tracing.witnesses if isinstance(each, Journal)), None)
 
 
 def looks_of(array: Any) -> Any:

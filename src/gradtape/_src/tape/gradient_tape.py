@@ -73,7 +73,7 @@ class GradientTape(Tape):
 
     _used_tracked: frozenset[int | None] | set[int | None] = frozenset()
     _used_records: list[Any] | None = None
-    """What it followed, and with a journal its records, when it was used up: for `explain`."""
+    """What it followed when it was used up, and its records if a witness wants them."""
 
     def __init__(
         self,
@@ -410,7 +410,7 @@ class GradientTape(Tape):
         """What `derivative` makes of the records for each of `sources`, nested as they are.
 
         A source that gets None gets `zeros(source)` where these are given. Of the gradient of a
-        `target` the journal is told, if there is one.
+        `target` the witnesses are told.
         """
         try:
             flat_sources = nest.flatten(sources)
@@ -434,8 +434,9 @@ class GradientTape(Tape):
                 zeros(source) if g is None else g
                 for g, source in zip(found, flat_sources, strict=True)
             ]
-        if tracing.journal is not None and target is not None:
-            tracing.journal.derived(self, target, flat_sources, found)
+        if tracing.witnesses and target is not None:
+            for witness in tracing.witnesses:
+                witness.derived(self, target, flat_sources, found)
         return nest.pack(sources, iter(found))
 
     def _require_unused(self) -> None:
@@ -458,7 +459,7 @@ class GradientTape(Tape):
             return iter(reversed(self.records))
         records, self.records = self.records, []
         self._used_tracked, self.tracked = self.tracked, set()
-        if tracing.journal is not None:  # what it held is still to be explained
+        if any([witness.keeps_records for witness in tracing.witnesses]):
             self._used_records = records
             return iter(reversed(records))
         records.insert(0, None)

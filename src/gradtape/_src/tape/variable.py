@@ -181,8 +181,8 @@ class Variable(Trackable, Operators):
 
     def _peek(self) -> Tensor:
         """The value at this line, in the graph being traced or outside. No tape is told."""
-        if tracing.journal is not None:
-            tracing.journal.variables.add(self._key)
+        for witness in tracing.witnesses:
+            witness.was_read(self)
         graph = current_graph()
         return self._cell.read() if graph is None else graph.read(self)
 
@@ -405,8 +405,8 @@ class Variable(Trackable, Operators):
     def _array_to_store(self, value: Any, op: str) -> Any:
         """The same, of the variable's shape."""
         self._tell_tapes()
-        if tracing.journal is not None:
-            tracing.journal.assigned(self, value)
+        for witness in tracing.witnesses:
+            witness.assigned(self, value)
         array = self._array_of(value, op)
         fits = array.shape == self._cell.array().shape
         if not fits and not (

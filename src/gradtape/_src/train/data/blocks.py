@@ -48,8 +48,8 @@ class BlockReader:
         """
         end = self._position + size
         if end <= len(self._block):  # 0.8 µs less than below, of the 3.5 of a small batch
-            part, self._position = self._block[self._position : end], end
-            return part
+            start, self._position = self._position, end
+            return self._block[start:end]
         parts: list[Block] = []
         failure = None
         while size:

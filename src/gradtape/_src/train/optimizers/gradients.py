@@ -120,9 +120,8 @@ def assign_any(variable: Variable, value: Any, whole: Any, rows: Any) -> None:
 
 def reasons_of(variables: list[Any]) -> str:
     """Why the gradients by these are None, as far as someone has asked for it."""
-    journal = tracing.journal
-    known = {} if journal is None else journal.reasons
-    found = {str(known[v._key]): None for v in variables if v._key in known}
+    reasons = [each.reason_for(v._key) for v in variables for each in tracing.witnesses]
+    found = dict.fromkeys([str(reason) for reason in reasons if reason is not None])
     if not found:
         return "`gradtape run --explain`, or tf.debugging.explain_gradients(), says why and where."
     return "\n".join(["", *found])

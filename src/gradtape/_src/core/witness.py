@@ -1,0 +1,45 @@
+"""Witnesses: who is told of all that happens to tensors, whether a tape records it or not.
+
+A recorder (recorder.py) follows what it watches, for a derivative. A witness looks on at all of it:
+to say why a gradient is None, where a NaN began, what took the time. While there is none, an op
+call pays nothing for it: see `switches` in tracing.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .tracing import tracing
+
+
+class Witness:
+    """Who is told. Each method does nothing here, so that a witness says only what it wants."""
+
+    keeps_records = False
+    """Whether a tape that was used up keeps its records: there are questions to come."""
+
+    def ran(self, op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
+        """An op call: tensors in a tuple or list, and a tensor or a tuple of them."""
+
+    def left(self, tensor: Any, use: str) -> None:
+        """The values of a tensor become numbers of Python or NumPy, for this use."""
+
+    def was_read(self, variable: Any) -> None:
+        """The value of a variable was taken."""
+
+    def assigned(self, variable: Any, value: Any) -> None:
+        """A value is stored in a variable."""
+
+    def derived(self, tape: Any, target: Any, sources: list[Any], found: list[Any]) -> None:
+        """A tape has given the gradients `found` of `target` by `sources`."""
+
+    def reason_for(self, key: int) -> Any:
+        """Why the gradient by the variable with this key is None, if that is known."""
+
+    def begin(self) -> None:
+        """Be told of what happens from here on."""
+        tracing.tell(self)
+
+    def end(self) -> None:
+        """Be told no more."""
+        tracing.tell(no_more=self)
