@@ -11,11 +11,18 @@ from semantics.helpers import in_threads
 
 import gradtape
 from gradtape._src.core.tensor import Tensor
+from gradtape._src.tape import pack
 from gradtape._src.tape.cell import Cell, Loan, changing
 
 pytestmark = pytest.mark.gradtape_only
 
 VALUES = np.array([1.0, 2.0, 3.0], np.float32)
+
+
+@pytest.fixture
+def no_packs(monkeypatch):
+    """Small arrays are handed over like large ones."""
+    monkeypatch.setattr(pack, "_SMALL", -1)
 
 
 def computed(values):
@@ -345,7 +352,7 @@ def test_memory_of_the_host_is_never_written_by_a_program(size):
     np.testing.assert_array_equal(cell.read()._array, np.full(size, 16))
 
 
-def test_one_array_that_is_shared_leaves_the_other_spares():
+def test_one_array_that_is_shared_leaves_the_other_spares(no_packs):
     cells = [in_state("device") for _ in range(3)]
     loan = assigning(*cells)
     loan.run(doubling(3), [])
@@ -391,7 +398,7 @@ def test_what_a_program_gives_back_is_on_the_device(state):
     np.testing.assert_array_equal(cell.read()._array, VALUES * 3)
 
 
-def test_only_what_is_assigned_is_taken_back():
+def test_only_what_is_assigned_is_taken_back(no_packs):
     a, b, c = (in_state("host") for _ in range(3))
     loan = Loan([a, b, c], [0, 2], spares=True, calls_python=False)
 

@@ -26,6 +26,7 @@ from .choice import Branch, ChoiceCall
 from .cut import Mark
 from .explain import leaked_among
 from .graph import Graph
+from .layout import Layout
 from .node import Block, Constant, Operand, Source
 from .program import Program, is_static, jitted, raise_if
 from .signature import Open, Traced, describe, fits
@@ -95,22 +96,23 @@ class ConcreteFunction:
         known_sizes = all([is_static(x.shape) for x in inputs]) and not self.resizable
         spares = known_sizes and not checked.speaks and not cut.counted
         cells = [v._cell for v in self._variables]
-        self._loan = Loan(cells, self.assigned, spares=spares, calls_python=checked.speaks)
-        count, start, end = len(inputs), len(self._targets), len(self.program.outputs)
-        donated = range(count, count + len(self.assigned)) if spares else ()
+        loan = Loan(cells, self.assigned, spares=spares, calls_python=checked.speaks)
+        layout = Layout(inputs, len(self._arguments), len(self._targets), loan)
+        self._loan, self._layout = loan, layout
 
         def program(*arrays: Any) -> list[Any]:
-            # JAX gives a donated array to the first output of its shape: to one that is a variable.
-            outputs = checked.run(*arrays[:count])
-            return [*outputs[start:end], *outputs[:start], *outputs[end:]]
+            outputs = checked.run(*layout.inputs_of_program(arrays))
+            return layout.outputs_of_call(outputs, arrays)
 
         program.__name__ = program.__qualname__ = self.name
         # `jax.jit` takes an array of NumPy over in 0.8 µs, an Executable in 1.8; of each variable
         # it asks 0.2 µs more.
-        if spares and (self.assigned or len(cells) > 4 * len(self._arguments)):
-            spare = [inputs[len(self._arguments) + i] for i in self.assigned]
-            return Executable(program, [*inputs, *spare], donated, len(self._arguments))
-        compiled = jitted(self.graph, cut, program, inputs)
+        count = layout.arguments
+        if spares and (layout.spares or len(layout.inputs) > 5 * count):
+            all_inputs = [*layout.inputs, *layout.spares]
+            donated = range(len(layout.inputs), len(all_inputs))
+            return Executable(program, all_inputs, donated, count)
+        compiled = jitted(self.graph, cut, program, layout.inputs)
 
         def run(arrays: list[Any]) -> Any:
             with jax.enable_x64(True):
@@ -157,15 +159,15 @@ class ConcreteFunction:
         return self._pack(outputs)
 
     def _execute(self, arrays: list[Any], spares: list[Any]) -> tuple[list[Any], list[Tensor]]:
-        """The new values of variables, and the results, when all is computed and checked.
+        """New values of variables, for the loan, and the results; when all is computed and checked.
 
         (On a GPU, when it is sure to be computed.)
         """
         for supply in self._feeds:
             arrays.append(supply())
         checked = self._checked
-        if checked.conditions:
-            self.program.raise_unless(checked, arrays)
+        if checked.conditions and not self.program.met(checked, arrays):
+            raise_if(self.program.spoken(self._layout.values(arrays)))
         try:
             outputs = self._compiled(arrays + spares)
         except UnexpectedTracerError:
@@ -176,8 +178,8 @@ class ConcreteFunction:
         if checked.speaks:
             raise_if(self.graph.first_message(outputs))
         if checked.flags and np.asarray(outputs.pop()):  # bool() of JAX's own array takes 3 µs more
-            raise self.program.reason(arrays)
-        count = len(self.assigned)
+            raise self.program.reason(self._layout.values(arrays))
+        count = self._layout.assigned
         return outputs[:count], results_of(outputs, count)
 
     def _tracked_sources(self, tensors: list[Tensor]) -> dict[Any, Tensor]:

@@ -183,7 +183,8 @@ class Program:
             self._compiled[key] = self._jitted(checked, axes), checked
         compiled, checked = self._compiled[key]
         with jax.enable_x64(True):
-            self.raise_unless(checked, values, axes)
+            if not self.met(checked, values):
+                raise_if(self.spoken(values, axes))
             try:
                 outputs = compiled(*for_xla(values))
             except UnexpectedTracerError:
@@ -241,8 +242,9 @@ class Program:
 
     def checked(self, also: tuple[Any, ...] = ()) -> Checked:
         """How it runs with its checks, for its outputs and some arrays `also`."""
-        variables = {var_of(x._array) for x in self.graph.read_as.values()}  # on the device
-        places = {var_of(x): i for i, x in enumerate(self.inputs) if var_of(x) not in variables}
+        others = {var_of(x._array) for x in self.graph.read_as.values()}  # on the device
+        others |= {var_of(tracer) for tracer, _ in self.graph.feeds}
+        places = {var_of(x): i for i, x in enumerate(self.inputs) if var_of(x) not in others}
         if not self._can_say_why:
             places = {}  # whether a part that is used lies outside could not be found out
         conditions: list[Condition] = []
@@ -265,18 +267,18 @@ class Program:
         sizes = [n for x in self.inputs for n in x.shape]
         return is_static([n for n in sizes if not is_capacity(n)])
 
-    def raise_unless(self, checked: Checked, values: list[Any], axes: Any = None) -> None:
-        """Raise if the inputs are such that a check will fail, as far as this is known before."""
+    def met(self, checked: Checked, values: list[Any]) -> bool:
+        """Whether its conditions hold: else a check will fail, perhaps of what is not used."""
         for place, holds in checked.conditions:
             array = values[place]
             on_card = type(array) is not np.ndarray and card_of(array) is not None
             if on_card and self._is_known(array, holds):
                 continue
-            # Of elements, perhaps, that are not used.
             if not holds(array if on_card else np.asarray(array)):
-                raise_if(self._spoken(values, axes))
-            elif on_card:
+                return False
+            if on_card:
                 self._known[id(holds)] = ref(array)
+        return True
 
     def _is_known(self, array: Any, holds: Any) -> bool:
         """Whether it was seen to hold of this very array: to look again waits for the GPU."""
@@ -285,14 +287,16 @@ class Program:
 
     def reason(self, values: list[Any], axes: tuple[int | None, ...] | None = None) -> Exception:
         """What the first check that fails raises."""
-        found = self._spoken(values, axes) if self._can_say_why else None
+        found = self.spoken(values, axes) if self._can_say_why else None
         lines = " or ".join(dict.fromkeys([check.line for check in self.checks]))
         return found or InvalidArgumentError(
             f"{self.graph.name}: an op of the compiled function refused its arguments: {lines}. "
             "Run it as Python to see why: tf.config.run_functions_eagerly(True)."
         )
 
-    def _spoken(self, values: list[Any], axes: tuple[int | None, ...] | None) -> Exception | None:
+    def spoken(
+        self, values: list[Any], axes: tuple[int | None, ...] | None = None
+    ) -> Exception | None:
         """What the first check that fails says: the program runs again, and they speak."""
         if axes not in self._reasons:
             with with_checks(speak=True):

@@ -9,6 +9,8 @@ module counts references to arrays, or knows the locks.
     both      tensor    array     it was read after that, or lent twice without a change between
     private   None      None      it was updated in place, and no eager code has read it since
 
+On the device a small value lies in a pack with others (pack.py): then `device` is its place there.
+
                        from host           from device     from both       from private
     read               host                both            both            host
     assign, update     host                host            host            host
@@ -47,6 +49,7 @@ import numpy as np
 from ..core.placement import card_of
 from ..core.tensor import Tensor
 from ..core.tracing import current_graph
+from .pack import Pack, Place, packs_for
 
 _lock = RLock()
 """Held while a value changes, and by a program that changes values, from `lend` to `take_back`."""
@@ -116,14 +119,15 @@ def make_calls(calls: Iterable[Iterator[Any]]) -> None:
 class Cell:
     """A value that changes, on the host, on the device, or on both."""
 
-    __slots__ = ("_lent", "_private", "card", "device", "host", "key", "spare")
+    __slots__ = ("_lent", "_private", "card", "device", "host", "key", "place", "spare")
 
     def __init__(self, array: Any, key: int) -> None:
         self.key = key  # by which tapes know the tensors that are read
         # The engine of the GPU, if eager code has the value there: see "On a GPU" above.
         self.card: Any = None if type(array) is np.ndarray else card_of(array)
         self.host: Tensor | None = Tensor(array, key)
-        self.device: Any = None  # an array of JAX
+        self.device: Any = None  # an array of JAX, or `place`
+        self.place: Place | None = None  # in a pack, if it has one
         self.spare: Any = None  # another one, of another value, for a program to write into
         self._private: Tensor | None = None  # the value, if it is in neither place
         self._lent = 0  # the id of the host's array that was lent last
@@ -135,7 +139,7 @@ class Cell:
             return host._array
         device = self.device
         if device is not None:
-            return device
+            return self.read()._array if type(device) is Place else device
         private = self._private
         return self.read()._array if private is None else private._array
 
@@ -147,6 +151,8 @@ class Cell:
     def _fetch(self) -> Tensor:
         device = self.device
         if device is not None:
+            if isinstance(device, Place):
+                return device.read(self)
             card = self.card
             array = np.asarray(device) if card is None else card.from_xla(device)
             tensor = Tensor(array, self.key)
@@ -236,6 +242,8 @@ class Cell:
     def _lend(self) -> Any:
         """What a program gets of a value that eager code has."""
         array = self.read()._array
+        if self.device is not None:  # a place
+            return array
         if self.card is not None:
             self._lent = 1
             self.device = self.card.to_xla(array)
@@ -256,15 +264,23 @@ class Cell:
 class Loan:
     """The cells that a compiled program reads, and those of them that it assigns.
 
-    With `spares` it writes their new values into the spare arrays of the cells. `calls_python`: it
-    runs the user's Python.
+    With `spares` it writes their new values into the spare arrays of the cells, and small ones into
+    packs. `calls_python`: it runs the user's Python.
     """
 
     def __init__(
         self, cells: list[Cell], assigned: list[int], *, spares: bool, calls_python: bool
     ) -> None:
         self.cells = cells
-        self._assigned = [cells[i] for i in assigned]
+        self.assigned = [cells[i] for i in assigned]
+        with _lock:
+            self.packs = packs_for(cells, self.assigned) if spares else []
+        packed = {cell for pack in self.packs for cell in pack.cells}
+        self.loose = [cell for cell in cells if cell not in packed]
+        self.assigned_loose = [cell for cell in self.assigned if cell not in packed]
+        self.assigned_packs = [
+            pack for pack in self.packs if not {*pack.cells}.isdisjoint(self.assigned)
+        ]
         self._spares = spares
         self._lock = _callback_lock if calls_python else _lock
         self._on_card = any([cell.card is not None for cell in cells])
@@ -274,10 +290,10 @@ class Loan:
     ) -> Any:
         """The results of `program(arrays, spares)`, whose new values the cells have taken.
 
-        It gives new values and results, once they are computed. The arrays are the arguments and
-        those of the cells.
+        It gives new values and results, once they are computed. The arrays are the arguments, those
+        of the loose cells, and the packs; the values those of `assigned_loose`, and new packs.
         """
-        if not self._assigned:
+        if not self.assigned:
             return program(arguments + self.lend(), [])[1]
         with self._lock:
             values, results = program(arguments + self.lend(), self.lend_spares())
@@ -288,57 +304,71 @@ class Loan:
     def lend(self) -> list[Any]:
         """The arrays for the program, which only reads them."""
         # No Python for each cell on the usual way: 50 of them cost 2 µs, and 15 in a loop.
-        arrays = [cell.device for cell in self.cells]
-        if _NONE in map(type, arrays):
+        arrays = [cell.device for cell in self.loose]
+        if not _ELSEWHERE.isdisjoint(map(type, arrays)):
             with _lock:
                 arrays = [
-                    cell._lend() if cell.device is None else cell.device for cell in self.cells
+                    cell._lend() if type(cell.device) in _ELSEWHERE else cell.device
+                    for cell in self.loose
                 ]
+        for pack in self.packs:
+            if not pack.is_whole:
+                with _lock:
+                    pack.gather()
+            arrays.append(pack.array)
         return arrays
 
     def lend_spares(self) -> list[Any]:
         """Arrays for the new values: they are the program's from here on, even if it fails."""
         if not self._spares:
             return []
-        spares = [cell.spare for cell in self._assigned]
-        for cell in self._assigned:
+        cells = self.assigned_loose
+        spares = [cell.spare for cell in cells]
+        for cell in cells:
             cell.spare = None
-        if max(map(getrefcount, spares)) > _ALONE_LENT:  # None counts very many
+        if max(map(getrefcount, spares), default=0) > _ALONE_LENT:  # None counts very many
             for i, count in enumerate(list(map(getrefcount, spares))):
                 if count > _ALONE_LENT:  # there is none, or a tensor shares it
-                    like, card = self._assigned[i].array(), self._assigned[i].card
+                    like, card = cells[i].array(), cells[i].card
                     empty = np.empty if card is None else card.empty_for_xla
                     spares[i] = empty(like.shape, like.dtype)
         return spares
 
     def take_back(self, values: Sequence[Any]) -> None:
         """Give the assigned cells their new arrays: all of them, or none if an interrupt comes."""
-        cells = self._assigned
+        cells = self.assigned_loose
         spares = [cell.device for cell in cells] if self._spares else [None] * len(cells)
+        if Place in map(type, spares):  # it got one for another program, later
+            spares = [None if type(spare) is Place else spare for spare in spares]
         if self._on_card:  # what eager code has read shares its memory with a tensor
             spares = [
                 None if cell.card is not None and cell.host is not None else spare
                 for cell, spare in zip(cells, spares, strict=True)
             ]
+        packs = [*zip(self.assigned_packs, values[len(cells) :], strict=True)]
         try:
-            _exchange(cells, spares, values)
+            _exchange(cells, spares, values, packs)
         except BaseException:
-            _exchange(cells, spares, values)  # an interrupt came after some: the others follow
+            _exchange(cells, spares, values, packs)  # it came after some: the others follow
             raise
 
     def exclusive(self) -> AbstractContextManager[Any]:
         """A block in which no other call changes what this program assigns."""
-        return self._lock if self._assigned else nullcontext()
+        return self._lock if self.assigned else nullcontext()
 
     def assign(self, arrays: Sequence[Any]) -> None:
         """Store arrays of the host in the cells that the program assigns: in all at once."""
         with _lock:
-            homes = zip(self._assigned, arrays, strict=True)
-            change(self._assigned, [cell.at_home(array) for cell, array in homes])
+            homes = zip(self.assigned, arrays, strict=True)
+            change(self.assigned, [cell.at_home(array) for cell, array in homes])
 
 
-def _exchange(cells: list[Cell], spares: list[Any], values: Sequence[Any]) -> None:
-    for cell, spare, value in zip(cells, spares, values, strict=True):
+def _exchange(
+    cells: list[Cell], spares: list[Any], values: Sequence[Any], packs: list[tuple[Pack, Any]]
+) -> None:
+    for pack, array in packs:
+        pack.take(array)
+    for cell, spare, value in zip(cells, spares, values, strict=False):
         cell.spare = spare
         cell.device = value  # eager code fetches it when it reads
         cell.host = None
@@ -355,4 +385,5 @@ def _references() -> tuple[int, int]:
 
 
 _ALONE, _ALONE_LENT = _references()
-_NONE = type(None)
+_ELSEWHERE = {type(None), Place}
+"""What `device` may be of a cell whose value is not in an array of its own there."""
