@@ -251,6 +251,31 @@ def test_higher_derivatives(tf, made, rows):
         same(second(tf, f, tf.constant(X[:n])), 6.0 * X[:n])
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_higher_derivatives_of_running_products(tf, axis, reverse):
+    """The rules ask for a recurrence along an axis, and the rules of that for one again."""
+
+    def product(x):
+        return tf.reduce_sum(tf.math.cumprod(x + 1.5, axis=axis, reverse=reverse) ** 2)
+
+    def derivatives(function, x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = function(x)
+            slope = inner.gradient(y, x)
+            bend = tf.reduce_sum(tf.sin(slope))
+        return slope, outer.gradient(bend, x)
+
+    x = tf.constant(X / 10, tf.float64)
+    spec = tf.TensorSpec([None, None], tf.float64)
+    found = derivatives(tf.function(product, input_signature=[spec]), x)
+    for got, wanted in zip(found, derivatives(product, x), strict=True):
+        np.testing.assert_allclose(got, wanted, 1e-9)
+
+
 def test_no_rows(tf, made, rows):
     f = made(lambda x: tf.reduce_sum(x * x, 0), rows)
     for n in (2, 0, 3):

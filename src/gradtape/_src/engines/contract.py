@@ -354,6 +354,22 @@ class Contract(Engine):
             sums[i] = self.logaddexp(sums[i - 1], sums[i])
         return self.stack(sums, axis) if sums else x
 
+    def linear_recurrence(self, a: Any, b: Any, axis: int) -> Any:
+        """The sequence s[j] = b[j] + a[j] s[j-1] along an axis, from b[0].
+
+        Two steps of it are one step of the same form, so log2(n) rounds suffice: each doubles the
+        reach.
+        """
+        everything = (slice(None),) * axis
+        reach = 1
+        while reach < b.shape[axis]:
+            head, tail = (*everything, slice(reach)), (*everything, slice(reach, None))
+            earlier = (*everything, slice(-reach))
+            b = self.concatenate([b[head], b[tail] + a[tail] * b[earlier]], axis=axis)
+            a = self.concatenate([a[head], a[tail] * a[earlier]], axis=axis)
+            reach *= 2
+        return b
+
     def fused(self, program: Any, dtype: Any) -> Any:
         """A function of the inputs of an `ElementProgram`, then of arrays for its results.
 

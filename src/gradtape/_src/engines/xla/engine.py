@@ -176,6 +176,20 @@ class XlaEngine(Contract):
     def cumlogsumexp(self, x: Any, axis: int) -> Any:
         return jax.lax.cumlogsumexp(x, axis)
 
+    def linear_recurrence(self, a: Any, b: Any, axis: int) -> Any:
+        if not is_open(b.shape[axis]):
+            return super().linear_recurrence(a, b, axis)
+        # One by one: nobody knows how many rounds of doubling it takes.
+        a, b = jnp.moveaxis(a, axis, 0), jnp.moveaxis(b, axis, 0)
+        a = jnp.where(jnp.arange(b.shape[0]).reshape(-1, *[1] * (b.ndim - 1)) == 0, 0, a)
+
+        def step(before: Any, factors: Any) -> tuple[Any, Any]:
+            s = factors[1] + factors[0] * before
+            return s, s
+
+        _, s = jax.lax.scan(step, jnp.zeros(b.shape[1:], b.dtype), (a, b))
+        return jnp.moveaxis(s, 0, axis)
+
     def where(self, condition: Any, *branches: Any) -> Any:
         """As on NumPy; a Python integer takes the dtype of the other branch at once.
 

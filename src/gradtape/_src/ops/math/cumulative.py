@@ -182,22 +182,11 @@ def _move_by_one_vjp(g, *, axis, by):
 )
 @in_float32
 def _linear_recurrence(xp, a, b, *, axis, reverse):
-    """The sequence s[j] = b[j] + a[j] s[j-1] along `axis`, from b[0]; from the end if `reverse`.
-
-    Two steps of it are one step of the same form, so log2(n) rounds suffice: each doubles the
-    reach.
-    """
+    """The sequence s[j] = b[j] + a[j] s[j-1] along `axis`, from b[0]; from the end if `reverse`."""
     if reverse:
         a, b = xp.flip(a, axis), xp.flip(b, axis)
-    everything = (slice(None),) * axis
-    reach = 1
-    while reach < b.shape[axis]:
-        head, tail = (*everything, slice(reach)), (*everything, slice(reach, None))
-        earlier = (*everything, slice(-reach))
-        b = xp.concatenate([b[head], b[tail] + a[tail] * b[earlier]], axis=axis)
-        a = xp.concatenate([a[head], a[tail] * a[earlier]], axis=axis)
-        reach *= 2
-    return xp.flip(b, axis) if reverse else b
+    s = xp.linear_recurrence(a, b, axis)
+    return xp.flip(s, axis) if reverse else s
 
 
 def _linear_recurrence_adjoint(g: Tensor, a: Tensor, axis: int, reverse: bool) -> Tensor:
