@@ -251,13 +251,16 @@ def test_higher_derivatives(tf, made, rows):
         same(second(tf, f, tf.constant(X[:n])), 6.0 * X[:n])
 
 
-@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("product", ["reduce_prod", "cumprod", "cumprod backwards"])
 @pytest.mark.parametrize("axis", [0, 1])
-def test_higher_derivatives_of_running_products(tf, axis, reverse):
-    """The rules ask for a recurrence along an axis, and the rules of that for one again."""
+def test_higher_derivatives_of_products(tf, axis, product):
+    """The rule of the rule asks for a recurrence along an axis: the first one is traced by then."""
 
-    def product(x):
-        return tf.reduce_sum(tf.math.cumprod(x + 1.5, axis=axis, reverse=reverse) ** 2)
+    def total(x):
+        if product == "reduce_prod":
+            return tf.reduce_sum(tf.reduce_prod(x + 1.5, axis=axis) ** 2)
+        backwards = product != "cumprod"
+        return tf.reduce_sum(tf.math.cumprod(x + 1.5, axis=axis, reverse=backwards) ** 2)
 
     def derivatives(function, x):
         with tf.GradientTape() as outer:
@@ -271,8 +274,8 @@ def test_higher_derivatives_of_running_products(tf, axis, reverse):
 
     x = tf.constant(X / 10, tf.float64)
     spec = tf.TensorSpec([None, None], tf.float64)
-    found = derivatives(tf.function(product, input_signature=[spec]), x)
-    for got, wanted in zip(found, derivatives(product, x), strict=True):
+    found = derivatives(tf.function(total, input_signature=[spec]), x)
+    for got, wanted in zip(found, derivatives(total, x), strict=True):
         np.testing.assert_allclose(got, wanted, 1e-9)
 
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.gradtape_only
 
 
 def test_an_assigned_variable_goes_to_and_fro_between_two_arrays(tf):
-    """No step takes new memory, and none writes into the array of another. (Small ones: see packs.)"""
+    """No step takes new memory, and none writes into the array of another variable."""
     a, b, c = (tf.Variable(np.full((64, 33), float(i), np.float32)) for i in range(3))
 
     @tf.function
