@@ -7,6 +7,7 @@ is how the tests themselves are verified.
 import importlib
 import os
 import random
+import signal
 import sys
 
 import numpy as np
@@ -27,6 +28,10 @@ settings.load_profile("shared machines")
 
 
 def pytest_configure(config):
+    # A shell starts what runs in the background with SIGINT ignored, and so would be the processes
+    # that tests start: interrupts would be lost in all of them.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "gradtape_only: a promise that TensorFlow does not make")
     if ON_GRADTAPE:
         config.addinivalue_line("filterwarnings", "error")
