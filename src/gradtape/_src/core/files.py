@@ -15,11 +15,11 @@ _ABANDONED_AFTER = 3600.0  # seconds since the last write: a writer that is aliv
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
+def replacing(path: str, durable: bool = True) -> Iterator[BinaryIO]:
     """A new file that takes the place of `path` at the end of the block, if the block succeeds.
 
-    When the block is left, content and name are on the disk and outlast a loss of power. Until
-    then, and after any error, `path` is as it was.
+    When the block is left, content and name are on the disk and, if `durable`, outlast a loss of
+    power. Until then, and after any error, `path` is as it was.
     """
     folder = os.path.dirname(path) or os.curdir
     temporary = f"{path}.{secrets.token_hex(8)}.tmp"
@@ -27,10 +27,12 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         _make_folder(folder)
         with open(temporary, "xb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(temporary, path)
-        _sync_folder(folder)
+        if durable:
+            _sync_folder(folder)
     except BaseException as error:
         with suppress(OSError):
             os.remove(temporary)
@@ -45,11 +47,18 @@ def remove_leftovers(path: str) -> None:
     folder, start = os.path.split(path)
     with os.scandir(folder or os.curdir) as entries:
         for entry in entries:
-            match = _TEMPORARY.search(entry.name)
-            if entry.name.startswith(start) and match and match.end() == len(entry.name):
+            if entry.name.startswith(start):
                 with suppress(OSError):
-                    if time.time() - entry.stat().st_mtime > _ABANDONED_AFTER:
+                    if is_left_over(entry):
                         os.remove(entry.path)
+
+
+def is_left_over(entry: os.DirEntry[str]) -> bool:
+    """Whether a process that was killed inside `replacing` left this file."""
+    match = _TEMPORARY.search(entry.name)
+    if not match or match.end() != len(entry.name):
+        return False
+    return time.time() - entry.stat().st_mtime > _ABANDONED_AFTER
 
 
 def _make_folder(folder: str) -> None:

@@ -6,8 +6,9 @@ A new version of JAX is met here. What is used of it beyond its documented API:
 those of its equations, `_evaluate` and `_get_vars` of sizes that are symbols, of a compiled program
 what runs it (`Executable`), the function by which all programs are compiled, and the state of a
 thread (`trace_ctx`, `enable_x64`). (Outside of the
-package only `engines/xla/products.py` looks behind a tracer, to see how it was computed, and
-`engines/xla/processor.py` makes a client of XLA.)
+package only `engines/xla/products.py` looks behind a tracer, to see how it was computed,
+`engines/xla/processor.py` makes a client of XLA, and `engines/xla/kept.py` asks for JAX's key of a
+program.)
 
 A trace is a list of equations. Each has results, and says which arrays it needs for those that are
 used. Most are ops of JAX. A node stands for control flow: what it does is written when a program is
@@ -45,6 +46,7 @@ from ..core.sizes import is_open
 from ..core.tensor import LateTensor, Tensor, zeros_of
 from ..core.tracebacks import PACKAGE
 from ..core.tracing import current_graph
+from ..engines.xla.kept import kept_on_disk
 from ..engines.xla.processor import keep_free_memory, options, processor
 from .lines import Line
 
@@ -546,6 +548,6 @@ def _in_64_bits(callback: Callable[..., Any]) -> Callable[..., Any]:
 
 
 compiler.backend_compile_and_load = _calling_back_in_64_bits(
-    _out_of_reach_of_signals(compiler.backend_compile_and_load)
+    _out_of_reach_of_signals(kept_on_disk(compiler.backend_compile_and_load))
 )
 source_info_util.register_exclusion(PACKAGE)

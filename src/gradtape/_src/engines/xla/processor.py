@@ -36,6 +36,11 @@ def _own_device() -> Any:
     return make_cpu_client(asynchronous=False).local_devices()[0]
 
 
+def is_own(client: Any) -> bool:
+    """Whether a client of XLA is ours, which only programs of gradtape run on."""
+    return bool(_own_device.cache_info().currsize) and client is _own_device().client
+
+
 def options() -> dict[str, Any] | None:
     """How XLA compiles programs that run here: with Eigen's convolutions.
 
