@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from hypothesis import settings
 MODULE = os.environ.get("GRADTAPE_TEST_MODULE", "gradtape")
 ON_GRADTAPE = MODULE == "gradtape"
 
+# Compiled programs are kept there, by the processes that tests start too, not where the user's are.
+_cache = tempfile.TemporaryDirectory(prefix="gradtape-cache-", ignore_cleanup_errors=True)
+os.environ.setdefault("GRADTAPE_CACHE", _cache.name)
 
 if ON_GRADTAPE:
     # The tests themselves run as where Keras is not installed. With it, tf.keras is Keras, and the

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from threading import RLock
 from typing import Any, NamedTuple
 from weakref import ReferenceType, ref
@@ -42,6 +43,7 @@ from .trace import (
     eval_context,
     for_xla,
     is_tracer,
+    jit,
     parts_of,
     var_of,
 )
@@ -555,8 +557,9 @@ class Graph(Observer):
                     "the variable outside, or from values that do not depend on the arguments."
                 )
             values.append(supply())
+        compiled = partial(jit, of_nothing=not cut.free)
         run = growing(
-            lambda *inputs: cut.run(cut.free, inputs), cut.free, cut.counted, jax.jit, self.reruns
+            lambda *inputs: cut.run(cut.free, inputs), cut.free, cut.counted, compiled, self.reruns
         )
         with self.outside():
             return np.array(run(*for_xla(values))[0])

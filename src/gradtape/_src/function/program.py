@@ -354,7 +354,7 @@ def jitted(
 
     def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
         if all([is_static(numbers(x.shape)) for x in inputs]):
-            return jit(run)
+            return jit(run, of_nothing=not inputs)
         with sizes_left_open(graph):
             exported = _exported(run, inputs)
         with jax.enable_x64(True):

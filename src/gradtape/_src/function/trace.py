@@ -31,12 +31,11 @@ import jax
 import numpy as np
 from jax._src import compiler, source_info_util
 from jax._src.array import ArrayImpl
-from jax._src.core import trace_ctx
+from jax._src.core import Literal, Primitive, set_current_trace, trace_ctx
 from jax._src.interpreters.partial_eval import DynamicJaxprTrace
 from jax.core import ShapedArray
 from jax.errors import UnexpectedTracerError
 from jax.export import SymbolicScope, symbolic_shape
-from jax.extend.core import Literal, Primitive, set_current_trace
 from jaxlib.xla_client import DeviceList, batched_device_put
 
 from ..core.errors import TextError
@@ -372,12 +371,14 @@ def results_of(outputs: list[Any], start: int) -> list[Tensor]:
     return results
 
 
-def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` of arrays, compiled as programs are."""
+def jit(function: Callable[..., Any], *, of_nothing: bool = False) -> Callable[..., Any]:
+    """`function` of arrays, or of none if it is `of_nothing`, compiled as programs are."""
     home = processor()
     if home is None:
         return jax.jit(function, compiler_options=options())
     place = jax.sharding.SingleDeviceSharding(home)
+    if of_nothing:  # (where the results are to be is asked at each call: 7 µs)
+        return jax.jit(function, compiler_options=options(), out_shardings=place)
     return jax.jit(function, compiler_options=options(), in_shardings=place)
 
 
