@@ -321,7 +321,7 @@ MESSAGES = {
     # ForwardAccumulator
     "tangents nested otherwise": (
         ValueError,
-        "ForwardAccumulator: `tangents` must be nested as `primals` are.",
+        "ForwardAccumulator: `tangents` must be nested like `primals`.",
         lambda: tf.autodiff.ForwardAccumulator([X], X),
     ),
     "a primal that is a number": (

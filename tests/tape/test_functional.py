@@ -67,6 +67,51 @@ def test_hvp_and_hessian_agree():
     close(autodiff.hessian_diag(f, X), SECOND)
 
 
+def test_hvp_is_the_derivative_of_the_gradient():
+    a, b = np.array([0.3, -0.7]), np.array([1.5, 0.25])
+    u, v = np.array([1.0, -2.0]), np.array([0.5, 3.0])
+
+    def g(parameters):
+        return tf.reduce_sum(tf.exp(parameters["a"] * parameters["b"])) + parameters["b"][0] ** 3
+
+    found = autodiff.hvp(g, {"a": a, "b": b}, {"a": u, "b": v})
+    step = 1e-5
+    above, below = (
+        autodiff.grad(g)({"a": tf.constant(a + h * u), "b": tf.constant(b + h * v)})
+        for h in (step, -step)
+    )
+    for name in ("a", "b"):
+        slope = (above[name].numpy() - below[name].numpy()) / (2 * step)
+        np.testing.assert_allclose(found[name].numpy(), slope, rtol=1e-8)
+
+
+def test_hvp_of_a_look_up():
+    x, v = tf.constant([1.0, 2.0, 3.0]), tf.constant([1.0, 1.0, -1.0])
+    found = autodiff.hvp(lambda x: tf.reduce_sum(tf.gather(x, [0, 0, 2]) ** 3), x, v)
+    close(found, [12.0, 0.0, -18.0])
+
+
+def test_hvp_of_complex_numbers_is_that_of_their_parts():
+    z, v = np.array([1 + 2j, 0.5 - 1j]), np.array([0.3 + 1j, 2 - 1j])
+
+    def g(z):
+        return tf.reduce_sum(tf.abs(z) ** 4 + tf.math.real(z**3))
+
+    def of_parts(parts):
+        return g(tf.complex(parts[0], parts[1]))
+
+    expected = autodiff.hvp(of_parts, np.array([z.real, z.imag]), np.array([v.real, v.imag]))
+    close(autodiff.hvp(g, z, v), expected.numpy()[0] + 1j * expected.numpy()[1])
+
+
+def test_hvp_takes_a_vector_of_the_structure_and_shape_of_x():
+    x = tf.constant([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"^hvp: `v` must be nested like `x`"):
+        autodiff.hvp(lambda x: tf.reduce_sum(x[0] * x[1]), [x, x], [x])
+    with pytest.raises(ValueError, match=r"^hvp: a tangent must have .* float32 \(2,\)"):
+        autodiff.hvp(tf.reduce_sum, x, tf.constant(1.0))
+
+
 def test_jacobians_agree():
     a = np.random.default_rng(0).normal(size=(3, 4))
 

@@ -154,7 +154,10 @@ class TensorShape(tuple[Any, ...]):
         if not isinstance(other, (tuple, list)):
             return False
         unknown = isinstance(other, TensorShape) and other._unknown
-        return self._unknown == unknown and (unknown or tuple(self) == tuple(other))
+        if self._unknown or unknown:
+            return self._unknown and unknown
+        # (Not by tuple(self), which asks this class for its length and its entries: 0.3 µs.)
+        return tuple.__eq__(self, other if isinstance(other, tuple) else tuple(other))
 
     def __ne__(self, other: object) -> bool:
         return not self == other

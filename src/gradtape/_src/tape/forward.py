@@ -49,26 +49,7 @@ class ForwardAccumulator(Observer):
         self._watch(primals, tangents)
 
     def _watch(self, primals: Any, tangents: Any) -> None:
-        try:
-            nest.assert_same_structure(primals, tangents)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"ForwardAccumulator: `tangents` must be nested as `primals` are. {error}"
-            ) from None
-        flat = map(variable_of, nest.flatten(primals))
-        for primal, tangent in zip(flat, nest.flatten(tangents), strict=True):
-            if not isinstance(primal, (Tensor, Variable)):
-                raise ValueError(
-                    "ForwardAccumulator: `primals` must consist of tensors and variables, and "
-                    f"hold {primal!r:.100} of type {type(primal).__name__}."
-                )
-            tangent = as_tensor(tangent, op="ForwardAccumulator")
-            if tangent.dtype != primal.dtype or tangent.shape != primal.shape:
-                raise ValueError(
-                    "ForwardAccumulator: a tangent must have the dtype and shape of its primal, "
-                    f"{primal.dtype.name} {primal.shape}, and has {tangent.dtype.name} "
-                    f"{tangent.shape}."
-                )
+        for primal, tangent in with_tangents("ForwardAccumulator", primals, tangents):
             if primal.dtype.numpy_dtype not in dtypes.INEXACT:
                 not_floating.log(primal.dtype)
                 continue
@@ -205,6 +186,36 @@ class BatchForwardAccumulator:
             return found
 
         return nest.map_structure(products, primals)
+
+
+def with_tangents(
+    op: str, primals: Any, tangents: Any, names: tuple[str, str] = ("primals", "tangents")
+) -> list[tuple[Any, Tensor]]:
+    """Each tensor and variable in `primals` with its tangent; an error if they do not match."""
+    of_primals, of_tangents = names
+    try:
+        nest.assert_same_structure(primals, tangents)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{op}: `{of_tangents}` must be nested like `{of_primals}`. {error}"
+        ) from None
+    pairs = []
+    flat = map(variable_of, nest.flatten(primals))
+    for primal, tangent in zip(flat, nest.flatten(tangents), strict=True):
+        if not isinstance(primal, (Tensor, Variable)):
+            raise ValueError(
+                f"{op}: `{of_primals}` must consist of tensors and variables, and hold "
+                f"{primal!r:.100} of type {type(primal).__name__}."
+            )
+        tangent = as_tensor(tangent, op=op)
+        if tangent.dtype != primal.dtype or tangent.shape != primal.shape:
+            raise ValueError(
+                f"{op}: a tangent must have the dtype and shape of its primal, "
+                f"{primal.dtype.name} {primal.shape}, and has {tangent.dtype.name} "
+                f"{tangent.shape}."
+            )
+        pairs.append((primal, tangent))
+    return pairs
 
 
 def jvp_of_op(

@@ -14,10 +14,11 @@ import numpy as np
 
 from ..core import nest
 from ..core.convert import as_tensor
+from ..core.cotangent import dense
 from ..core.tensor import Tensor
 from ..ops.array.cast import identity
 from ..ops.array.shape import reshape, transpose
-from .forward import BatchForwardAccumulator, ForwardAccumulator
+from .forward import BatchForwardAccumulator, ForwardAccumulator, with_tangents
 from .gradient_tape import GradientTape
 from .variable import Variable
 
@@ -90,12 +91,22 @@ def vjp(f: AnyFunction, *primals: Any) -> tuple[Tensor | Any, Derived]:
     return result, pull
 
 
-def hvp(f: AnyFunction, x: Any, v: Any) -> Tensor | Any:
-    """The Hessian of `f` at `x` times `v`, forward over reverse: at the memory of one gradient."""
+def hvp(f: Callable[[Any], Any], x: Any, v: Any) -> Tensor | Any:
+    """The Hessian of `f` at `x` times `v`: as it is symmetric, `v` pulled back by the gradient.
+
+    (Not forward over reverse: with the tangents of all that the gradient keeps that takes 1.5 to
+    1.9 times the memory, and for a small model twice the time.)
+    """
     x = _tensors(x)
-    with ForwardAccumulator(x, _tensors(v)) as accumulator:
-        gradient = grad(f)(x)
-    return accumulator.jvp(gradient, unconnected_gradients="zero")
+    directions = [tangent for _, tangent in with_tangents("hvp", x, v, names=("x", "v"))]
+    with GradientTape() as outer:
+        outer.watch(x)
+        with GradientTape() as inner:
+            inner.watch(x)
+            value = f(x)
+        found = inner.gradient(value, x, unconnected_gradients="zero")
+        gradient = [dense(g) for g in nest.flatten(found)]
+    return outer.gradient(gradient, x, directions, unconnected_gradients="zero")
 
 
 def jacrev(f: AnyFunction, argnums: Argnums = 0) -> Derived:
