@@ -24,7 +24,7 @@ def linear(persistent=False, shape=(4,)):
 @pytest.mark.parametrize("chunk", [None, 1, 2, 3, 100])
 def test_rows_in_any_number_at_a_time(chunk):
     tape, y, x = linear()
-    (rows,) = pull_rows(tape.records[::-1], y, np.eye(3), [x._key], chunk)
+    (rows,) = pull_rows(tape.records[::-1], y._key, tf.eye(3, dtype=tf.float64), [x._key], chunk)
     np.testing.assert_allclose(rows, A)
 
 
@@ -37,6 +37,40 @@ def test_the_memory_limit_bounds_how_many_go_together(limit, passes):
     ):
         np.testing.assert_allclose(tape.jacobian(y, x), A)
     assert pull.call_count == passes
+
+
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("by", ["a", "b"])
+def test_rows_of_a_product_are_at_hand(by, transpose_a, transpose_b):
+    """What ends in elementwise ops on a product of one row, or one column, needs no batch."""
+    shape = {"a": ((1, 3), (3, 4)), "b": ((4, 3), (3, 1))}[by]
+    a, b = (RNG.normal(size=s) for s in shape)
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    matrices = [tf.constant(m.T if f else m) for m, f in zip((a, b), flags.values(), strict=True)]
+    x = matrices["ab".index(by)]
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.tanh(tf.sin(tf.matmul(*matrices, **flags)) * 2.0)
+    with mock.patch.object(jacobian, "_pull_chunk", wraps=jacobian._pull_chunk) as pull:
+        found = tape.jacobian(y, x)
+    ((records, *_), _) = pull.call_args
+    assert records == []
+    np.testing.assert_allclose(found, tape.jacobian(y, x, experimental_use_pfor=False), rtol=1e-12)
+
+
+def test_what_is_used_twice_or_asked_for_is_not_passed_over():
+    x, a = tf.constant(RNG.normal(size=(1, 3))), tf.constant(RNG.normal(size=(3, 3)))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        z = tf.matmul(x, a)
+        h = tf.tanh(z)
+        y = tf.exp(h) * tf.sin(x)
+    for target, sources in (y, [x, z, h]), (h, [h, z, x]):
+        together = tape.jacobian(target, sources)
+        one_by_one = tape.jacobian(target, sources, experimental_use_pfor=False)
+        for found, expected in zip(together, one_by_one, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
 def test_the_shape_is_that_of_target_and_source():

@@ -138,6 +138,30 @@ def test_rejects_a_wrong_claim_of_linearity():
     rejects(make, "forward mode")
 
 
+def with_rows(rows):
+    made = my_tanh()
+    made.op.rows("x")(rows)
+    return made
+
+
+def test_accepts_right_rows():
+    with declared(lambda: with_rows(diagonal_rows)) as made:
+        check_op(made, jit=False)
+
+
+def diagonal_rows(g, out):
+    d = tf.reshape(g * (1 - out * out), (-1,))
+    return tf.reshape(tf.linalg.diag(d), (d.shape[0], *out.shape))
+
+
+def test_rejects_wrong_rows():
+    rejects(lambda: with_rows(lambda g, out: 1.001 * diagonal_rows(g, out)), "row 0 by `x`")
+
+
+def test_rejects_rows_that_no_sample_has():
+    rejects(lambda: with_rows(lambda g: None), "no sample has rows by 'x'")
+
+
 def test_rejects_an_argument_without_rule():
     def make():
         @op(samples=lambda r: [([r.normal(size=3)], {})])

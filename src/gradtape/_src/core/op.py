@@ -116,7 +116,8 @@ class Op:
                                                 as None
     =============== =========================== ====================================================
 
-    Declared afterwards: `vjp` (the gradient by one argument; also `set_rule`), `batch`, `spec`. An
+    Declared afterwards: `vjp` (the gradient by one argument; also `set_rule`), `batch`, `spec`, and
+    `rows` (the Jacobian by one argument, where that takes less than a pull for each row). An
     elementwise op also has `diagonal`: for each argument the rule before its cotangent is summed
     back to the shape of the argument, which is its Jacobian's diagonal times `g`.
     """
@@ -162,6 +163,7 @@ class Op:
         self.linear = self._arguments(linear)
         self.additive = additive
         self.diagonal: dict[str, Callable[[Any, Any, Any], Any]] = {}
+        self.all_rows: dict[str, Callable[[Any, Any, Any], Any]] = {}
         self.dtypes = dtypes
         same = frozenset(self.arguments) - self.nondiff if alike is None else self._arguments(alike)
         self.alike = tuple(i for i, a in enumerate(self.arguments) if a in same)
@@ -248,6 +250,23 @@ class Op:
         """Declare the op where the arguments named in `batched` have a batch axis, axis 0."""
         self.batch_rule = function
         return function
+
+    def rows(self, argument: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Declare the Jacobian by `argument`: its rows, one for each element of the output.
+
+        A function of `g`, which holds a factor for each row, and of what the gradient rule of the
+        argument names: it gives the rows along axis 0, or None where they are not at hand.
+        """
+        self._check_names([argument], self.rules)
+
+        def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+            pull, keeps = self.make_rule(function)
+            if not keeps.keys() <= self.rules[argument].keeps.keys():
+                raise TypeError(f"{self.name}: the rows need what the rule does not keep.")
+            self.all_rows[argument] = pull
+            return function
+
+        return declare
 
     def spec(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Declare shape and dtype of the outputs, and the errors of arguments that do not fit."""
@@ -397,6 +416,7 @@ class JointOp:
     linear: frozenset[str] = frozenset()
     additive = False
     diagonal: Mapping[str, Any] = {}
+    all_rows: Mapping[str, Any] = {}
     pattern: Pattern = None
     outputs: list[int] | None = None
     """The keys of its outputs, where their number may grow after the call was recorded."""

@@ -65,7 +65,7 @@ def hessians(
             result.append(None)
             continue
         first = as_tensor(first)
-        (rows,) = pull_rows(graph.recorded[::-1], first, jacobian_rows(first), [_key(x)], None)
+        (rows,) = pull_rows(graph.recorded[::-1], key_of(first), jacobian_rows(first), [_key(x)])
         zeros = zeros_of(jacobian_rows(first))
         result.append(shape_jacobian(zeros if rows is None else rows, first))
     return result

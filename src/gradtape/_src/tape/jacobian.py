@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from ..core import dtypes
 from ..core.backward import backward
 from ..core.cotangent import dense
 from ..core.recorder import named
-from ..core.tensor import Tensor, zeros_of
+from ..core.spec import spec_of
+from ..core.tensor import Tensor, key_of, zeros_of
 from ..core.tracing import current_graph
 from ..ops.array.joining import concat
 from ..ops.array.shape import reshape, transpose
 from .batching import Batch
-from .derivative import Derivative, require_single, single_target, wants_zeros
+from .derivative import Derivative, ones_of, require_single, single_target, wants_zeros
 
 MEMORY_LIMIT = 256 * 2**20
 """Bytes that the largest cotangent of a chunk of rows may take."""
@@ -34,7 +36,7 @@ def jacobian(
     def pull(records: Iterable[Any], keys: list[int]) -> list[Any]:
         if tensor is None:
             return [None] * len(keys)
-        found = pull_rows([*records], tensor, jacobian_rows(tensor), keys, chunk)
+        found = _whole_jacobian([*records], tensor, keys, chunk)
         return [None if rows is None else shape_jacobian(rows, tensor) for rows in found]
 
     return pull, (lambda source: zeros_of(source, (*shape, *source.shape))) if zeros else None
@@ -62,7 +64,7 @@ def batch_jacobian(
         )
 
     def pull(records: Iterable[Any], keys: list[int]) -> list[Any]:
-        found = pull_rows([*records], tensor, batch_jacobian_rows(tensor), keys, chunk)
+        found = pull_rows([*records], key_of(tensor), batch_jacobian_rows(tensor), keys, chunk)
         return [None if rows is None else shape_batch_jacobian(rows, tensor) for rows in found]
 
     return pull, lambda source: zeros_of(source, (*tensor._array.shape, *source.shape[1:]))
@@ -90,36 +92,69 @@ def rows_together(
     return parallel_iterations
 
 
-def pull_rows(
-    records: list[Any], target: Tensor, rows: Any, sources: list[int], chunk: int | None
+def _whole_jacobian(
+    records: list[Any], target: Tensor, sources: list[int], chunk: int | None
 ) -> list[Any]:
-    """For each source the cotangents from `rows`, an array of cotangents of `target`, along axis 0.
+    """For each source the rows of the Jacobian of `target`, or None.
+
+    Through elementwise ops at the end of the computation all rows go as one: row i is zero but for
+    element i. An op that has `rows` makes of that one the cotangents of its argument. So of
+    `tanh(v @ a)` nothing is left to pull, and no matrix product: for 1000 x 1000 that is 1 ms, not
+    30.
+    """
+    key: Any = target._key
+    diagonal: Any = None  # that of the rows so far, in the shape of `target`
+    rest = records
+    for place, record in enumerate(named(records), 1):
+        if chunk is not None or key in sources or target._array.dtype in dtypes.COMPLEX:
+            break
+        if record.outputs != key:
+            continue
+        op, ((position, argument_key), *others) = record.op, record.inputs
+        argument = op.argument_at(position)
+        pull = op.all_rows.get(argument) or (argument in op.diagonal and op.pulls[position])
+        if others or not pull:
+            break
+        g = ones_of(target) if diagonal is None else diagonal
+        found = pull(g, record.saved, record.params)
+        if argument in op.all_rows and found is not None:
+            return pull_rows(records[place:], argument_key, found, sources)
+        if not isinstance(found, Tensor) or spec_of(found._array) != spec_of(target._array):
+            break
+        diagonal, key, rest = found, argument_key, records[place:]
+    rows = jacobian_rows(target)
+    return pull_rows(rest, key, rows if diagonal is None else rows * diagonal, sources, chunk)
+
+
+def pull_rows(
+    records: list[Any], target: int, rows: Tensor, sources: list[int], chunk: int | None = None
+) -> list[Any]:
+    """For each source the cotangents from `rows`, cotangents of the tensor `target`, along axis 0.
 
     None for a source that the target does not depend on. `records` come last first, as the chain
     rule reads them. The rows go through the batching rules of the ops together, as many at a time
     as the memory limit (or `chunk`) allows.
     """
-    count = rows.shape[0]
-    size = max(1, min(count, chunk or count, _rows_at_once(records, target)))
+    count = rows._array.shape[0]
+    size = max(1, min(count, chunk or count, _rows_at_once(records, rows)))
+    if size >= count:
+        return _pull_chunk(records, target, rows, sources)
     passes = [
         _pull_chunk(records, target, rows[start : start + size], sources)
-        for start in range(0, max(count, 1), size)
+        for start in range(0, count, size)
     ]
-    if len(passes) == 1:
-        return passes[0]
     return [None if rows[0] is None else concat(rows, 0) for rows in zip(*passes, strict=True)]
 
 
-def _pull_chunk(records: list[Any], target: Tensor, rows: Any, sources: list[int]) -> list[Any]:
-    with Batch(rows.shape[0]) as batch:
-        seed = batch.of(Tensor(rows))
-        found = backward(records, [(target._key, seed)], sources)
+def _pull_chunk(records: list[Any], target: int, rows: Tensor, sources: list[int]) -> list[Any]:
+    with Batch(rows._array.shape[0]) as batch:
+        found = backward(records, [(target, batch.of(rows))], sources)
         return [None if g is None else batch.joined(dense(g)) for g in found]
 
 
-def _rows_at_once(records: list[Any], target: Tensor) -> int:
+def _rows_at_once(records: list[Any], rows: Tensor) -> int:
     """How many rows fit into the memory limit, by the largest tensor that a rule will look at."""
-    largest: int = max(1, target._array.nbytes)
+    largest: int = max(1, math.prod(rows._array.shape[1:]) * rows._array.dtype.itemsize)
     for record in named(records):
         for saved in record.saved:
             if isinstance(saved, Tensor):
@@ -127,10 +162,10 @@ def _rows_at_once(records: list[Any], target: Tensor) -> int:
     return MEMORY_LIMIT // largest
 
 
-def jacobian_rows(target: Tensor) -> Any:
+def jacobian_rows(target: Tensor) -> Tensor:
     """A cotangent for each element of `target`: 1 there, 0 elsewhere."""
     shape, size = target._array.shape, target._array.size
-    return np.eye(size, dtype=target._array.dtype).reshape(size, *shape)
+    return Tensor(np.eye(size, dtype=target._array.dtype).reshape(size, *shape))
 
 
 def shape_jacobian(rows: Tensor, target: Tensor) -> Tensor:
@@ -138,12 +173,12 @@ def shape_jacobian(rows: Tensor, target: Tensor) -> Tensor:
     return reshape(rows, (*target._array.shape, *rows._array.shape[1:]))
 
 
-def batch_jacobian_rows(target: Tensor) -> Any:
+def batch_jacobian_rows(target: Tensor) -> Tensor:
     """A cotangent for each place in an example: 1 at this place of every example, 0 elsewhere."""
     batch, *shape = target._array.shape
     size = math.prod(shape)
     one = np.eye(size, dtype=target._array.dtype).reshape(size, 1, *shape)
-    return np.broadcast_to(one, (size, batch, *shape))
+    return Tensor(np.broadcast_to(one, (size, batch, *shape)))
 
 
 def shape_batch_jacobian(rows: Tensor, target: Tensor) -> Tensor:

@@ -357,7 +357,7 @@ def _seeds(colouring: Colouring, like: Any) -> Any:
 
 def _pulled(records: list[Any], target: Tensor, key: int, seeds: Any) -> Any:
     """For each seed the vector-Jacobian product with it."""
-    (products,) = pull_rows(records, target, seeds, [key], None)
+    (products,) = pull_rows(records, key_of(target), Tensor(seeds), [key])
     return (
         None if products is None else np.asarray(on_host(products._array)).reshape(len(seeds), -1)
     )

@@ -44,9 +44,9 @@ def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:
     of strided inputs; the inputs are not written to; the spec rule gives the result's shape and
     dtype; lower precision stays in its dtype and near; each argument's gradient has the argument's
     shape and dtype; gradients agree with central differences in float64 to `order`; forward mode
-    agrees with reverse mode; the batching rule agrees
-    with a loop; a compiled function gives the value and the gradient that the op gives, and for the
-    first sample the second derivative.
+    agrees with reverse mode; rows that are declared are those of the gradient rule; the batching
+    rule agrees with a loop; a compiled function gives the value and the gradient that the op gives,
+    and for the first sample the second derivative.
     """
     declared: Op = getattr(op, "op", op)
     missing = [
@@ -57,6 +57,7 @@ def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:
     )
     samples = samples_of(declared)
     assert samples, f"{declared.name}: no samples"
+    without_rows = set(declared.all_rows)
     for number, (arrays, params) in enumerate(samples):
         arrays = [np.asarray(a) for a in arrays]
         shapes = ", ".join(str(spec_of(a)) for a in arrays)
@@ -67,9 +68,13 @@ def check_op(op: Any, *, order: int = 2, jit: bool = True) -> None:
         if declared.differentiable:
             _check_gradients(declared, arrays, params, order, what)
             _check_forward(declared, arrays, params, what)
+            without_rows -= _check_rows(declared, arrays, params, what)
         _check_batching(declared, arrays, params, what)
         if jit:  # compiling takes longest, so the second derivative is compiled once
             _check_compiled(declared, arrays, params, min(order, 1 if number else 2), what)
+    assert not without_rows, (
+        f"{declared.name}: no sample has rows by {', '.join(map(repr, without_rows))}"
+    )
 
 
 def _run(op: Op, arrays: list[Any], params: dict[str, Any]) -> list[Any]:
@@ -205,6 +210,31 @@ def _check_forward(op: Op, arrays: list[Any], params: dict[str, Any], what: str)
     assert np.allclose(found, expected, rtol=1e-9, atol=1e-9), (
         f"{what}: forward mode: u · (J v) = {found}, reverse mode: (Jᵀ u) · v = {expected}"
     )
+
+
+def _check_rows(op: Op, arrays: list[Any], params: dict[str, Any], what: str) -> set[str]:
+    """The declared rows against the gradient rule, one by one; the arguments that had any."""
+    tensors = [constant(a) for a in arrays]
+    out = op.call(*tensors, **params)
+    random = np.random.default_rng(3)
+    had = set()
+    for argument, rows_of in op.all_rows.items():
+        g = random_like(random, np.asarray(out))
+        position = op.arguments.index(argument)
+        keep = op.keep_for((position,))
+        saved = () if keep is None else keep(*tensors, out)
+        rows = rows_of(constant(g), saved, params)
+        if rows is None:
+            continue
+        had.add(argument)
+        shape = (np.size(g), *np.shape(arrays[position]))
+        assert np.shape(rows) == shape, f"{what}: rows of shape {np.shape(rows)}, not {shape}"
+        for i in range(len(rows)):
+            unit = np.zeros_like(g)
+            unit.flat[i] = np.asarray(g).flat[i]
+            wanted = np.asarray(dense(op.pulls[position](constant(unit), saved, params)))
+            _assert_close(np.asarray(rows)[i], wanted, 1e-9, f"{what}: row {i} by `{argument}`")
+    return had
 
 
 def _inner(us: list[Any], vs: list[Any]) -> float:

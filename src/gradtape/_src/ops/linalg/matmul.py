@@ -19,7 +19,7 @@ from ...core.spec import Spec, broadcast_shapes, same_dtype
 from ...core.take_over import take_over
 from ...core.tensor import Tensor
 from ..array.cast import cast
-from ..array.shape import _reshape, insert_axes
+from ..array.shape import _reshape, _transpose, insert_axes
 from ..declare.elementwise import sum_back
 from ..declare.op import public
 from ..math.conjugate import conj
@@ -63,6 +63,22 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
             cotangent = _products[not transpose_a, False](a, g)
         return cotangent if b is None else sum_back(cotangent, b)
 
+    def rows_a(g, b):
+        """The derivative of element j of one row by this row is column j of `b`."""
+        if g.ndim != 2 or b.ndim != 2 or g._array.shape[0] != 1:
+            return None
+        rows = _scaled_columns(conj(b), g, transpose_b)
+        n, k = rows._array.shape
+        return _reshape(rows, shape=(n, k, 1) if transpose_a else (n, 1, k))
+
+    def rows_b(g, a):
+        """The derivative of element i of one column by this column is row i of `a`."""
+        if g.ndim != 2 or a.ndim != 2 or g._array.shape[1] != 1:
+            return None
+        rows = _scaled_columns(conj(a), _reshape(g, shape=g._array.shape[::-1]), not transpose_a)
+        m, k = rows._array.shape
+        return _reshape(rows, shape=(m, 1, k) if transpose_b else (m, k, 1))
+
     def spec(a, b):
         return _product_spec(a, b, transpose_a, transpose_b)
 
@@ -97,11 +113,20 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     )
     declared.set_rule("a", _own_spec_if_broadcast(declared.make_rule(vjp_a)))
     declared.set_rule("b", _own_spec_if_broadcast(declared.make_rule(vjp_b)))
+    declared.rows("a")(rows_a)
+    declared.rows("b")(rows_b)
     declared.spec(spec)
     declared.batch(batch)
     call = public(declared, binary(declared))
     _products[transpose_a, transpose_b] = call
     return call
+
+
+def _scaled_columns(x: Tensor, g: Tensor, transposed: bool) -> Tensor:
+    """The columns of `x` (its rows, if it is `transposed`), each times one of `g`, as rows."""
+    if transposed:
+        return x * _reshape(g, shape=g._array.shape[::-1])
+    return _transpose(x * g, perm=(1, 0))
 
 
 def _product_pattern(transpose_a: bool, transpose_b: bool) -> Any:
@@ -129,8 +154,8 @@ def _own_spec_if_broadcast(rule: Rule) -> Rule:
 
 def _product_samples(transpose_a: bool, transpose_b: bool) -> Callable[..., Any]:
     shapes = [
-        ((2, 3), (3, 4)), ((2, 3), (3, 1)), ((2, 1, 2, 3), (2, 3, 2)), ((2, 2, 3), (3, 1)),
-        ((1, 3), (2, 3, 2)), ((2, 0), (0, 3)),
+        ((2, 3), (3, 4)), ((2, 3), (3, 1)), ((1, 3), (3, 4)), ((2, 1, 2, 3), (2, 3, 2)),
+        ((2, 2, 3), (3, 1)), ((1, 3), (2, 3, 2)), ((2, 0), (0, 3)),
     ]  # fmt: skip
 
     def samples(r):
