@@ -152,15 +152,16 @@ def test_interrupts_at_random_times(tf, interrupted, compiled, shapes):
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
 def test_an_interrupt_at_every_moment_of_a_step(tf, compiled, shapes, monkeypatch):
     """Not at random: at each moment at which Python looks for signals, in turn."""
-    from gradtape._src.train.optimizers import in_place
+    from gradtape._src.engines.numpy import blocks
 
-    make_all = in_place._make_all
+    run = blocks.Task.run
 
-    def late(*arguments):  # the second thread is behind the first one
+    def late(task):  # the second thread is behind the first one
         time.sleep(0.005)
-        make_all(*arguments)
+        run(task)
 
-    monkeypatch.setattr(in_place, "_make_all", late)
+    monkeypatch.setattr(blocks.Task, "run", late)
+    monkeypatch.setattr(blocks, "_threads", 2)
     model = Model(tf, shapes)
     step = tf.function(model.step) if compiled else model.step
     step(), step()

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import dtypes
 from .convert import as_tensor, operand, promotion
-from .engine import common_engine, engine_of
+from .engine import LARGE, common_engine, engine_of
 from .errors import DTypeError, NotATensorError
 from .late import late
 from .op import JointOp, Op, spec_like
@@ -57,6 +57,7 @@ def unary(op: Op) -> Callable[..., Tensor]:
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
+    run_large = op.run_large if op.in_blocks else op.run
     keep: Any = op.keep_for((0,))
 
     def call(x: Any, name: Any = None) -> Tensor:
@@ -71,8 +72,12 @@ def unary(op: Op) -> Callable[..., Tensor]:
                 _refuse_dtype(op, x)
             out = _new(Tensor)
             out._key = None
+            kind = type(a)
             try:
-                out._array = kernels[type(a)](a)
+                if kind is _ndarray and a.size >= LARGE:
+                    out._array = run_large(a)
+                else:
+                    out._array = kernels[kind](a)
             except Exception as error:
                 out._array = _rerun(op, (x,), _NO_PARAMS, error)
             if _noting:
@@ -145,7 +150,10 @@ def binary(op: Op) -> Callable[..., Tensor]:
             out = _new(Tensor)
             out._key = None
             try:
-                out._array = run(a, b)
+                if type(a) is _ndarray and a.size >= LARGE and type(b) is _ndarray:
+                    out._array = op.run_large(a, b)
+                else:
+                    out._array = run(a, b)
             except Exception as error:
                 out._array = _rerun(op, (x, y), _NO_PARAMS, error)
             if _noting:
@@ -189,6 +197,7 @@ def single(op: Op) -> Callable[..., Any]:
     """The callable of an op of one tensor, with static parameters by keyword."""
     kernels = op.kernels
     allowed = op.dtypes
+    in_blocks = op.in_blocks
 
     def call(x: Any, **params: Any) -> Any:
         try:
@@ -200,7 +209,10 @@ def single(op: Op) -> Callable[..., Any]:
             if a.dtype not in allowed:
                 _refuse_dtype(op, x)
             try:
-                result = kernels[type(a)](a, **params)
+                if in_blocks and type(a) is _ndarray and a.size >= LARGE:
+                    result = op.run_large(a, **params)
+                else:
+                    result = kernels[type(a)](a, **params)
             except Exception as error:
                 result = _rerun(op, (x,), params, error)
             if type(result) is tuple:
@@ -228,6 +240,7 @@ def nary(op: Op) -> Callable[..., Any]:
     if len(op.arguments) == 1 and not op.variadic:
         return single(op)
     kernels = op.kernels
+    in_blocks = op.in_blocks
 
     def call(*tensors: Any, **params: Any) -> Any:
         try:
@@ -238,7 +251,10 @@ def nary(op: Op) -> Callable[..., Any]:
                         return x._intercept(op, inputs, params)
             arrays = [x._array for x in inputs]
             try:
-                result = kernels[type(arrays[0])](*arrays, **params)
+                if in_blocks and _are_large(arrays):
+                    result = op.run_large(*arrays, **params)
+                else:
+                    result = kernels[type(arrays[0])](*arrays, **params)
             except Exception as error:
                 result = _rerun(op, inputs, params, error)
             outputs = tuple(map(Tensor, result)) if type(result) is tuple else Tensor(result)
@@ -257,6 +273,16 @@ def nary(op: Op) -> Callable[..., Any]:
             raise
 
     return call
+
+
+def _are_large(arrays: list[Any]) -> bool:
+    """Whether they are of the host, and one of them is large."""
+    large = False
+    for array in arrays:
+        if type(array) is not _ndarray:
+            return False
+        large = large or array.size >= LARGE
+    return large
 
 
 def record(

@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+LARGE = 2**18
+"""Elements from which an array of the host is large: see `Engine.on_large`."""
+
 
 class ElementProgram(NamedTuple):
     """Steps on elements, all of one shape: each a function of NumPy's of earlier values.
@@ -63,6 +66,10 @@ class Engine:
     def bound(self, op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel of an op, as it is called with arrays of this engine."""
         return kernel
+
+    def on_large(self, op: Any, arrays: Any, params: dict[str, Any]) -> Any:
+        """What the kernel of an op that may run in blocks gives for large arrays."""
+        return op.on(self)(*arrays, **params)
 
     def builtin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What does on arrays of this engine what the built-in function of an op does."""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import dtypes as dt
-from .engine import Engine, common_engine
+from .engine import Engine, common_engine, engine_of
 from .errors import Error, InvalidArgumentError, NoGradientError
 from .pattern import Pattern
 from .spec import spec_of
@@ -106,6 +106,9 @@ class Op:
                                                 every engine: it saves a Python call, 0.1 µs
     `pattern`       all on all                  which outputs depend on which inputs, for sparse
                                                 Jacobians: see `core/pattern.py`
+    `in_blocks`     no                          its elements are made of elements of the arguments,
+                                                which broadcast: an engine may run the kernel on
+                                                parts of large arrays
     `work`          elements of all tensors     function of the tensors and the output: what a call
                                                 costs, in elements looked at or multiplications
     `batch_axes`    no rule, until `batch`      for an op of one tensor that takes leading axes as a
@@ -140,6 +143,7 @@ class Op:
         of_strings: Callable[[Any, Any], Any] | None = None,
         builtin: Callable[..., Any] | None = None,
         pattern: Pattern = None,
+        in_blocks: bool = False,
         work: Callable[..., float] | None = None,
         batch_axes: Iterable[str] | str | None = None,
         passes_slices: bool = False,
@@ -175,6 +179,7 @@ class Op:
         self.result = result or (lambda dtype: dtype)
         self.work = work or _touched
         self.pattern = pattern
+        self.in_blocks = in_blocks
         self.differentiable = self.nondiff != frozenset(self.arguments)
         self.call: Callable[..., Any]
         self.rules: dict[str, Rule] = {}
@@ -313,6 +318,10 @@ class Op:
     def run(self, *arrays: Any, **params: Any) -> Any:
         """The kernel on the engine of the first array."""
         return self.kernels[type(arrays[0])](*arrays, **params)
+
+    def run_large(self, *arrays: Any, **params: Any) -> Any:
+        """The kernel on arrays of the host, of which one at least has LARGE elements."""
+        return engine_of(np.ndarray).on_large(self, arrays, params)
 
     def keep_for(self, positions: tuple[int, ...]) -> Callable[..., tuple[Any, ...]] | None:
         """The function that keeps what a tape needs that tracks the inputs at `positions`.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ...core.placement import placement
-from ...engines.numpy.blas import set_threads
+from ...engines.numpy import blas, blocks
 
 
 class _Settings:
@@ -85,12 +84,14 @@ def get_intra_op_parallelism_threads() -> int:
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Let an eager op take this many threads: those of NumPy's OpenBLAS; 0 for all cores.
+    """Let an eager op take this many threads, in NumPy's OpenBLAS and outside; 0 for all cores.
 
+    Results do not depend on it, but for those of products, to rounding. It may be set at any time.
     Compiled functions take those of XLA, which are made when JAX starts.
     """
     _settings.intra_op = _threads("set_intra_op_parallelism_threads", num_threads)
-    set_threads(_settings.intra_op or os.cpu_count() or 1)
+    blocks.set_threads(_settings.intra_op)
+    blas.set_threads(blocks.threads())
 
 
 def get_inter_op_parallelism_threads() -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import operator
 import warnings
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from ..contract import Contract
+from . import blocks
 
 # Overflow and division by zero give Inf and NaN without a word, as in TensorFlow. The filter costs
 # nothing until NumPy warns; np.errstate would cost each op 1.5 µs (docs/decisions/0003).
@@ -29,6 +30,10 @@ class NumpyEngine(Contract):
 
     name = "numpy"
     is_host = True
+
+    def on_large(self, op: Any, arrays: Any, params: dict[str, Any]) -> Any:
+        kernel = op.on(self)
+        return blocks.elementwise(partial(kernel, **params) if params else kernel, arrays)
 
     getitem = staticmethod(operator.getitem)
 

@@ -49,7 +49,7 @@ def _declared(
     tensors = [name for name in parameters_of(kernel).positional if name != "xp"]
     rules = {name: declarations.pop(name, None) for name in tensors}
     nondiff = [name for name in tensors if rules[name] is None]
-    declarations = {"pattern": ELEMENTWISE, **declarations}
+    declarations = {"pattern": ELEMENTWISE, "in_blocks": True, **declarations}
     if len(tensors) == 1:
         declarations["batch_axes"] = ()
     if len(nondiff) == len(tensors):

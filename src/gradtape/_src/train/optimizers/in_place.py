@@ -6,25 +6,23 @@ scratch array that is free again. The `Kernel` that comes of it runs on any arra
 
 A `Step` is what an optimizer does at once, with all its variables. Small arrays get a new array
 each, which becomes the value when the step is made. Large ones are written in place, which needs no
-memory and a third less time: block by block, so that scratch stays small and in cache, by two
+memory and a third less time: block by block, so that scratch stays small and in cache, by all
 threads. The calls that do so are listed, and made in one go: no interrupt leaves half a step.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
-from itertools import repeat
+from functools import partial
+from itertools import chain, repeat
 from operator import call, itemgetter, setitem
-from queue import SimpleQueue
-from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...core.engine import ElementProgram
 from ...core.placement import on_host
+from ...engines.numpy.blocks import Helper, Task, helpers, threads
 from ...tape.cell import Cell, change, make_calls
 
 SMALL = 2**16
@@ -37,59 +35,14 @@ Adam on 1.9 million float32 values: 5.8 ms by 2**15 bytes, 4.9 by 2**16, 4.5 by 
 """
 
 LARGE = 2**19
-"""Bytes from which two threads share an update, by larger blocks: the GIL changes hands at each.
+"""Bytes from which threads share an update, by larger blocks: the GIL changes hands at each.
 
-On a quiet machine, 0.2 million values take 0.4 ms in place of 0.6, 1.9 million 2.8 in place of 5.2;
-with more threads it takes longer.
+With two, on a quiet machine, 0.2 million values take 0.4 ms in place of 0.6, 1.9 million 2.8 in
+place of 5.2.
 """
 
-
-class SecondThread:
-    """A thread that makes half of the calls of large updates."""
-
-    def __init__(self) -> None:
-        self._tasks: SimpleQueue[Any] = SimpleQueue()
-        self._ready: SimpleQueue[None] = SimpleQueue()
-        self.begin = self._tasks.put
-        """Give it a list of calls, and a list for the outcome: an error, or None.
-
-        (A function of C, so that it can be one of the calls of a step.)
-        """
-        Thread(target=self._work, name="gradtape optimizer", daemon=True).start()
-
-    def _work(self) -> None:
-        np.seterr(all="ignore")
-        while True:
-            _make_all(*self._tasks.get())  # no name for them: it must not hold the arrays
-            self._ready.put(None)
-
-    def finish(self, outcome: list[BaseException | None]) -> None:
-        """Wait for the outcome, and raise it if it is an error."""
-        while not outcome:
-            self._ready.get()
-        if outcome[0] is not None:
-            raise outcome[0]
-
-
-def _make_all(calls: list[Iterator[Any]], outcome: list[BaseException | None]) -> None:
-    try:
-        make_calls(calls)
-    except BaseException as error:
-        outcome.append(error)
-    else:
-        outcome.append(None)
-
-
-@cache
-def second_thread() -> SecondThread | None:
-    """The thread that shares large updates; None where there is one core for us."""
-    if os.environ.get("OMP_NUM_THREADS") == "1" or os.cpu_count() == 1:
-        return None
-    return SecondThread()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=second_thread.cache_clear)  # it is not there any more
+MOST = 2
+"""Threads that share an update. (On two cores, with more threads it takes longer.)"""
 
 
 # A step
@@ -105,7 +58,7 @@ class Step:
         self._cells: list[Cell] = []
         self._values: list[Any] = []  # their new ones
         self._calls: list[Iterator[Any]] = []
-        self._second_half: list[Iterator[Any]] = []  # of large updates
+        self._shares: list[list[Iterator[Any]]] = []  # of helpers, in large updates
         self._scratch: dict[Any, list[Any]] = {}
 
     def assign(self, cell: Cell, array: Any) -> None:
@@ -134,13 +87,16 @@ class Step:
             return
         flat = [array.reshape(-1) for array in (*arrays, g)]
         block = BLOCK // g.itemsize
-        if g.nbytes < LARGE or second_thread() is None:
+        shares = min(threads(), MOST) if g.nbytes >= LARGE else 1
+        if shares == 1:
             self._add(self._calls, kernel, flat, scalars, range(0, g.size, block))
             return
-        middle = g.size // (4 * block) * 2 * block
-        self._add(self._calls, kernel, flat, scalars, range(0, middle, 2 * block))
-        rest = range(middle, g.size, 2 * block)
-        self._add(self._second_half, kernel, flat, scalars, rest)
+        while len(self._shares) < shares - 1:
+            self._shares.append([])
+        size = g.size // (2 * shares * block) * 2 * block
+        for i, calls in enumerate([self._calls, *self._shares[: shares - 1]]):
+            stop = g.size if i == shares - 1 else (i + 1) * size
+            self._add(calls, kernel, flat, scalars, range(i * size, stop, 2 * block))
 
     def _update_on_card(
         self, kernel: Kernel, cells: list[Cell], g: Any, scalars: dict[str, Any]
@@ -188,7 +144,7 @@ class Step:
         """List the calls for the blocks that begin at `starts`; the gradient is the last array."""
         size = starts.step
         blocks = [[array[start : start + size] for start in starts] for array in flat]
-        key = (size, flat[0].dtype, calls is self._calls)  # others for the other thread
+        key = (size, flat[0].dtype, id(calls))  # others for each thread
         found = self._scratch.setdefault(key, [])
         found += [np.empty(size, flat[0].dtype) for _ in range(kernel.scratch - len(found))]
         last = blocks[0][-1].size
@@ -201,23 +157,29 @@ class Step:
             change(self._cells, self._values)
             return
         with np.errstate(all="ignore"):  # a warning, if it is made an error, would be an interrupt
-            thread = second_thread() if self._second_half else None
-            if thread is None:
-                change(self._cells, self._values, self._calls)
+            if not self._shares or helpers.lock.locked():
+                calls = [*self._calls, *chain.from_iterable(self._shares)]
+                change(self._cells, self._values, calls)
                 return
-            begun: list[bool] = []
-            outcome: list[BaseException | None] = []
-            begin = [
-                map(begun.append, [True]),
-                map(thread.begin, [(self._second_half, outcome)]),
-            ]
-            try:
-                change(self._cells, self._values, [*begin, *self._calls])
-                thread.finish(outcome)
-            except BaseException:
-                if begun:
-                    thread.finish(outcome)  # an interrupt, wherever it came, waits for the rest
-                raise
+            with helpers.lock:
+                self._make_with(helpers.ready(len(self._shares)))
+
+    def _make_with(self, others: list[Helper]) -> None:
+        """The same with the helpers for the shares, of which there may be fewer."""
+        tasks = [Task(partial(make_calls, share)) for share in self._shares[: len(others)]]
+        rest = chain.from_iterable(self._shares[len(others) :])
+        begun: list[bool] = []
+        begin = [map(begun.append, [True])]
+        begin += [map(h.begin, [task]) for h, task in zip(others, tasks, strict=True)]
+        try:
+            change(self._cells, self._values, [*begin, *self._calls, *rest])
+            for task in tasks:
+                task.finish()
+        except BaseException:
+            if begun:
+                for task in tasks:  # an interrupt, wherever it came, waits for the rest
+                    task.finish()
+            raise
 
 
 # Running
