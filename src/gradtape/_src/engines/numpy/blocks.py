@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ...core.engine import LARGE
+from .memory import empty
 
 BLOCK = 2**16
 """Elements of a block. Each array of a block should stay in the cache of a core, which holds a few
@@ -236,7 +237,7 @@ def _run(
         return None
     if any([np.may_share_memory(first, array) for array in arrays]):
         return None
-    result = np.empty((count, *first.shape[1:]), first.dtype)
+    result = empty((count, *first.shape[1:]), first.dtype)
     result[:size] = first
 
     def work(block: slice) -> None:
