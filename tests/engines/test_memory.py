@@ -11,13 +11,9 @@ SIZE = memory.SMALL // 4
 
 
 @pytest.fixture(autouse=True)
-def nothing_spare(monkeypatch):
-    monkeypatch.setattr(memory, "_spare", {})
-    monkeypatch.setattr(memory._Lent.__del__, "__defaults__", (memory._take_back,))
-
-
-def held():
-    return sum(size * len(pieces) for size, pieces in memory._spare.items())
+def store(monkeypatch):
+    monkeypatch.setattr(memory, "_store", memory._Store())
+    return memory._store
 
 
 def address(array):
@@ -33,14 +29,14 @@ def test_an_array_as_numpy_makes_it(dtype):
     assert (array == 1).all()
 
 
-def test_it_is_used_again():
+def test_it_is_used_again(store):
     array = memory.empty((SIZE,), np.dtype(np.float32))
     before = address(array)
     del array
     gc.collect()
-    assert held() == 4 * SIZE
     again = memory.empty((2, SIZE // 2), np.dtype(np.int32))
-    assert address(again) == before and held() == 0
+    assert address(again) == before
+    assert store.held() == 4 * SIZE
 
 
 def test_not_as_long_as_somebody_looks_at_it():
@@ -60,11 +56,34 @@ def test_small_arrays_are_left_to_the_allocator():
     assert memory.empty((10,), np.dtype(np.float32)).flags.owndata
 
 
-def test_no_more_is_held_than_said(monkeypatch):
+def test_no_more_is_held_than_said(store, monkeypatch):
     monkeypatch.setattr(memory, "MOST", 20 * SIZE)
-    arrays = [memory.empty((SIZE + i,), np.dtype(np.float32)) for i in range(10)]
+    arrays = []
+    for i in range(10):
+        arrays.append(memory.empty((SIZE + i,), np.dtype(np.float32)))
+        arrays[-1][...] = i
+        assert store.held() <= memory.MOST
+    for i, array in enumerate(arrays):
+        assert (array == i).all()
+    del array
     while arrays:
         arrays.pop()
-        gc.collect()
-        assert held() <= memory.MOST
-    assert held() > 0
+        memory.empty((SIZE,), np.dtype(np.float32))
+        assert store.held() <= memory.MOST
+
+
+def test_what_stays_does_not_keep_others_from_being_used_again(store, monkeypatch):
+    monkeypatch.setattr(memory, "MOST", 20 * SIZE)
+    stays = [memory.empty((SIZE,), np.dtype(np.float32)) for _ in range(10)]
+    places = set()
+    for _ in range(10):
+        array = memory.empty((SIZE,), np.dtype(np.float32))
+        places.add(address(array))
+        del array
+    assert len(places) == 1 and len(stays) == 10
+
+
+def test_what_is_larger_than_all_of_it(monkeypatch):
+    monkeypatch.setattr(memory, "MOST", SIZE)
+    assert memory.empty((SIZE,), np.dtype(np.float32)).shape == (SIZE,)
+    assert memory._store.held() == 0

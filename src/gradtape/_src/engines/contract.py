@@ -323,6 +323,11 @@ class Contract(Engine):
         """`x` times the probability of less; by a tanh if `approximate`. None: op by op."""
         return None
 
+    def normal(self, x: Any) -> Any:
+        """The probabilities that a standard normal number is less than `x`, and the densities."""
+        density = self.exp(self.square(x) * -0.5) * (1 / math.sqrt(2 * math.pi))
+        return self.special("erfc", x * -math.sqrt(0.5)) * 0.5, density
+
     def gelu_slope(self, x: Any) -> Any:
         """The derivative of the approximate one. None: op by op."""
         return None

@@ -7,7 +7,7 @@ in the cache: softplus of 4 million float32 values takes 9 ms in place of 45, on
 Where the blocks begin depends on shapes alone, and each has a result of its own: so the bits do not
 depend on the number of threads, nor on which of them was quicker. (docs/decisions/0030)
 
-`elementwise` and `rows` run a kernel so. `Helpers` are the threads; what else has work to share
+`elementwise` runs a kernel so. `Helpers` are the threads; what else has work to share
 (the step of an optimizer) takes them from `helpers`.
 """
 
@@ -31,7 +31,7 @@ BLOCK = 2**16
 """Elements of a block. Each array of a block should stay in the cache of a core, which holds a few
 of them; and each step of a kernel should take longer than to hand over the GIL (5 to 50 µs).
 
-The softplus above: 13.5 ms by 2**14, 9.3 by 2**15 to 2**18; `exp` on two threads: ...
+The softplus above: 13.5 ms by 2**14, 9.3 by 2**15 to 2**18.
 """
 
 # The threads
@@ -147,13 +147,12 @@ def default_threads() -> int:
 # Work in blocks
 
 
-def each_block(count: int, size: int, work: Callable[[slice], Any]) -> None:
-    """Call `work` with slices of `range(count)`, `size` long, on all threads at once.
+def each_block(blocks: list[slice], work: Callable[[slice], Any]) -> None:
+    """Call `work` with each of the blocks, on all threads at once.
 
     An exception ends it, when each thread is done with its block.
     """
-    blocks = _slices(count, size)
-    if count <= size or threads() == 1 or helpers.lock.locked():
+    if len(blocks) < 2 or threads() == 1 or helpers.lock.locked():
         for block in blocks:
             work(block)
         return
@@ -162,7 +161,10 @@ def each_block(count: int, size: int, work: Callable[[slice], Any]) -> None:
 
 
 def _slices(count: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+    """The last one is longer by up to a half: a kernel may do otherwise with few elements."""
+    number = max(1, (count + size // 2) // size)
+    stops = [size * (i + 1) for i in range(number - 1)] + [count]
+    return [slice(size * i, stop) for i, stop in enumerate(stops)]
 
 
 def _share(blocks: list[slice], work: Callable[[slice], Any]) -> None:
@@ -205,7 +207,11 @@ def elementwise(kernel: Callable[..., Any], arrays: Sequence[Any]) -> Any:
             return _by_rows(kernel, arrays)
     flat = [array.reshape(-1) if array.ndim else array for array in arrays]
     result = _run(kernel, flat, [array.ndim > 0 for array in flat], math.prod(shape), BLOCK)
-    return kernel(*arrays) if result is None else result.reshape(shape)
+    if result is None:
+        return kernel(*arrays)
+    if type(result) is tuple:
+        return tuple([part.reshape(shape) for part in result])
+    return result.reshape(shape)
 
 
 def _by_rows(kernel: Callable[..., Any], arrays: Sequence[Any]) -> Any:
@@ -224,24 +230,32 @@ def _by_rows(kernel: Callable[..., Any], arrays: Sequence[Any]) -> Any:
 def _run(
     kernel: Callable[..., Any], arrays: Sequence[Any], cut: Sequence[bool], count: int, size: int
 ) -> Any:
-    """The results of blocks of the arrays that are to be cut, in one array.
+    """The results of blocks of the arrays that are to be cut, put together.
 
     None if the first of them shows that they are no parts of it, or that it is a view.
     """
+    blocks = _slices(count, size)
 
     def of_block(block: slice) -> Any:
-        return kernel(*[a[block] if is_cut else a for a, is_cut in zip(arrays, cut, strict=True)])
+        result = kernel(*[a[block] if is_cut else a for a, is_cut in zip(arrays, cut, strict=True)])
+        return result if type(result) is tuple else (result,)
 
-    first = of_block(slice(0, size))
-    if type(first) is not np.ndarray or len(first) != size:
-        return None
-    if any([np.may_share_memory(first, array) for array in arrays]):
-        return None
-    result = empty((count, *first.shape[1:]), first.dtype)
-    result[:size] = first
+    parts = of_block(blocks[0])
+    for part in parts:
+        if type(part) is not np.ndarray or not part.ndim or len(part) != blocks[0].stop:
+            return None
+        if any([np.may_share_memory(part, array) for array in arrays]):
+            return None
+    results = [empty((count, *part.shape[1:]), part.dtype) for part in parts]
 
     def work(block: slice) -> None:
-        result[size:][block] = of_block(slice(block.start + size, block.stop + size))
+        store(block, of_block(block))
 
-    each_block(count - size, size, work)
-    return result
+    def store(block: slice, parts: Any) -> None:
+        for result, part in zip(results, parts, strict=True):
+            result[block] = part
+
+    store(blocks[0], parts)
+    del parts
+    each_block(blocks[1:], work)
+    return results[0] if len(results) == 1 else tuple(results)

