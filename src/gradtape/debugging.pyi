@@ -8,6 +8,11 @@ from ._src.core.tracebacks import (
     is_traceback_filtering_enabled as is_traceback_filtering_enabled,
 )
 from ._src.inspect.asking import explain_gradients as explain_gradients
+from ._src.inspect.numerics import (
+    NumericsFault as NumericsFault,
+    disable_check_numerics as disable_check_numerics,
+    enable_check_numerics as enable_check_numerics,
+)
 from ._src.ops.effects.debugging import (
     Assert as Assert,
     assert_all_finite as assert_all_finite,

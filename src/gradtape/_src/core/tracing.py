@@ -20,6 +20,7 @@ class _Tracing:
         self.threads: set[int] = set()  # that trace now: if there are none, who asks is done
         self.witnesses: tuple[Any, ...] = ()  # see witness.py: told of all that happens to tensors
         self.noting = False  # whether there are any of either
+        self.looking = False  # whether a witness looks into programs
 
     def tell(self, *witnesses: Any, no_more: Any = None) -> None:
         """Let these witnesses, too, be told of what happens from here on, and one no more."""
@@ -82,6 +83,7 @@ def _trace_into(graph: Any) -> None:
 
 def _switch() -> None:
     tracing.noting = bool(tracing.threads) or bool(tracing.witnesses)
+    tracing.looking = any([witness.looks_into_programs for witness in tracing.witnesses])
     for switch in switches:
         switch(tracing.noting)
 

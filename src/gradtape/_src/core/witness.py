@@ -18,6 +18,12 @@ class Witness:
     keeps_records = False
     """Whether a tape that was used up keeps its records: there are questions to come."""
 
+    looks_into_programs = False
+    """Whether it is told of the ops of functions while they are traced, to look at them later.
+
+    Functions are then traced for it, apart from the traces that others use.
+    """
+
     def ran(self, op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
         """An op call: tensors in a tuple or list, and a tensor or a tuple of them."""
 

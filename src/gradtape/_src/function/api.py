@@ -30,7 +30,14 @@ from ..core.sizes import SizesNeeded
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ..core.tracebacks import border, shorten
-from ..core.tracing import OtherElements, Stream, current_graph, functions, may_create
+from ..core.tracing import (
+    OtherElements,
+    Stream,
+    current_graph,
+    functions,
+    may_create,
+    tracing,
+)
 from ..tape.scopes import get_logger, outside_name_scopes
 from .method import Method
 from .signature import (
@@ -302,8 +309,9 @@ class Function(Generic[P, R]):
             key = tuple([describe(a, leaves) for a in args])
         except RecursionError:
             raise nest.too_deep(f"{self.name}: an argument") from None
-        if shapes or not placement.tf32:
-            key += (repr(shapes), placement.tf32)  # (as a text, of which no size is left open)
+        if shapes or not placement.tf32 or tracing.looking:
+            # (as a text, of which no size is left open)
+            key += (repr(shapes), placement.tf32, tracing.looking)
         concrete = self._trace_of(key)
         if concrete is None or (concrete.resizable and concrete.is_outdated):
             concrete = self._trace(key, instance, args, leaves)

@@ -84,7 +84,9 @@ class ConcreteFunction:
                 graph.tensors.setdefault(y._key, y)
         arrays = [y._array for y in computed]
         arrays += [graph.values[key]._array for key in graph.variables if key in graph.assigned]
+        not_finite = graph.not_finite(arrays)
         self.program = Program(graph, inputs, arrays, Mark(0, 0), graph.mark())
+        self.program.not_finite = not_finite
         self._compiled = self._compile(inputs)
         # Whether it can serve other calls: it uses no tensor of a function that is being traced.
         self.is_closed = not self._checked.cut.foreign
@@ -177,8 +179,10 @@ class ConcreteFunction:
             raise
         if checked.speaks:
             raise_if(self.graph.first_message(outputs))
-        if checked.flags and np.asarray(outputs.pop()):  # bool() of JAX's own array takes 3 µs more
-            raise self.program.reason(self._layout.values(arrays))
+        if checked.flags:
+            failed = np.asarray(outputs.pop())  # bool() of JAX's own array takes 3 µs more
+            if failed:
+                raise_if(self.program.reason(failed, self._layout.values(arrays)))
         count = self._layout.assigned
         return outputs[:count], results_of(outputs, count)
 

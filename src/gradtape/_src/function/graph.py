@@ -25,6 +25,7 @@ from ..core.op import Op, as_tuple
 from ..core.recorder import Observer, heard_by, named, recorders
 from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of, new_key
 from ..core.tracing import current_graph, traced_into
+from ..engines.xla.checks import not_finite
 from ..engines.xla.keys import fold_in
 from ..tape.control import EAGER, EagerForms, forms
 from ..tape.scopes import outside_name_scopes
@@ -95,10 +96,28 @@ class _Reason(Node):
         return [self._failed, *self._arrays]
 
     def emit(self, read: Read, used: list[bool]) -> list[Any]:
+        self._call_unless(read(self._failed) == 0, list(map(read, self._arrays)))
+        return []
+
+    def _call_unless(self, holds: Any, arrays: list[Any]) -> None:
         def call(*values: Any) -> None:
             self._graph.at_run_time(self._say, *values)
 
-        jax.lax.cond(read(self._failed) == 0, lambda *_: None, call, *map(read, self._arrays))
+        jax.lax.cond(holds, lambda *_: None, call, *arrays)
+
+
+class _Look(_Reason):
+    """Calls Python where an array is not finite, in the programs whose checks speak."""
+
+    def __init__(self, graph: Graph, array: Any, say: Callable[..., None], arrays: Any) -> None:
+        super().__init__(graph, None, say, (array, *arrays))
+
+    def needs(self, used: list[bool]) -> list[Any]:
+        return list(self._arrays)
+
+    def emit(self, read: Read, used: list[bool]) -> list[Any]:
+        arrays = list(map(read, self._arrays))
+        self._call_unless(not_finite([arrays[0]]) == 0, arrays)
         return []
 
 
@@ -127,6 +146,7 @@ class Graph(Observer):
         self.feeds: list[tuple[Any, Callable[[], Any]]] = []  # tracers, and what each call feeds
         self.checks: list[Check] = []
         self.checked: set[Any] = set()  # what checks are known as
+        self.is_looked_at = False  # whether a witness left looks: see `look`
         self.messages: list[Any] = []  # what checks inside compiled code found wrong
         self.called: list[Graph] = []  # of functions with effects or checks, called inside this one
         self.takes: Takes = Takes(name) if outer is None else outer.takes
@@ -413,6 +433,22 @@ class Graph(Observer):
                 raise
 
         self.trace.add(_Reason(self, failed, say_where, symbolic))
+
+    def look(self, say: Callable[..., None], array: Any, *arrays: Any) -> None:
+        """Let `say(array, *arrays)` look at their values when the program speaks.
+
+        It does so where `array` is not finite, in the order of the program, and raises what it has
+        to say. Until then it takes no time.
+        """
+        self.root.is_looked_at = True
+        self.trace.add(_Look(self, array, say, arrays))
+
+    def not_finite(self, arrays: list[Any]) -> Any:
+        """A number that is 0 if all of these are finite; None if nobody wants to know."""
+        if not self.root.is_looked_at or not arrays:
+            return None
+        with self.trace.entered():
+            return not_finite(arrays)
 
     @property
     def always_runs(self) -> bool:

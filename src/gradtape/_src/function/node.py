@@ -182,9 +182,12 @@ class NodeCall(Call):
         checks = [check for block in node.blocks for check in block.program.checks]
         if checks:
             graph.checks.append(Check(self.array(Failures()), checks[0].line))
-        if checks or node.has_effects:
-            for block in node.blocks:
-                graph.root.include(block.program.graph.root)
+        roots = [block.program.graph.root for block in node.blocks]
+        looked_at = any([root.is_looked_at for root in roots])
+        if checks or looked_at or node.has_effects:
+            for root in roots:
+                graph.root.include(root)
+        graph.root.is_looked_at |= looked_at
 
     @property
     def here(self) -> Graph:

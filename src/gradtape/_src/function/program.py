@@ -49,8 +49,9 @@ class Checked(NamedTuple):
     """How a program runs with its checks.
 
     Those that an input decides are conditions, looked at before it runs. The others are flags: the
-    last output, which only the counts of rounds follow, says how many failed. If the program calls
-    Python anyway, all checks do, and speak.
+    last output, which only the counts of rounds follow, says how many failed. It is negative if
+    none did, and a result is not finite where a witness looks at that. If the program calls Python
+    anyway, all checks do, and speak.
     """
 
     inputs: list[Any]
@@ -58,6 +59,7 @@ class Checked(NamedTuple):
     conditions: list[Condition]
     flags: int = 0  # the number of outputs of the cut that are flags
     speaks: bool = False
+    looks: bool = False  # whether the last of the flags says that something is not finite
 
     def run(self, *arrays: Any) -> list[Any]:
         with with_checks(self.speaks):
@@ -65,8 +67,11 @@ class Checked(NamedTuple):
         if not self.flags:
             return outputs
         end = len(self.cut.outputs)
-        start = end - self.flags
-        return [*outputs[:start], sum(outputs[start:end]), *outputs[end:]]
+        start, end_of_checks = end - self.flags, end - self.looks
+        failed = sum(outputs[start:end_of_checks], np.int32(0))
+        if self.looks:
+            failed = jax.numpy.where(failed == 0, -outputs[end_of_checks], failed)
+        return [*outputs[:start], failed, *outputs[end:]]
 
 
 class Program:
@@ -80,6 +85,7 @@ class Program:
         self.outputs = outputs  # arrays: tracers, or constants
         self.start = start
         self.end = end
+        self.not_finite: Any = None  # the tracer that says whether results are: `Graph.not_finite`
         self._pullbacks: dict[Any, Pullback] = {}
         self._cuts: dict[Any, Cut] = {}
         self._compiled: dict[Any, tuple[Callable[..., Any], Checked]] = {}
@@ -139,14 +145,17 @@ class Program:
                 if densely:
                     results = [None if g is None else dense(g) for g in results]
                 graph.settle(start)
+                outputs = [x._array for g in results for x in tensors_of(g)]
+                not_finite = None if graph.outer is not None else graph.not_finite(outputs)
                 end = graph.mark()
         finally:
             # The other stretches do not run with this one.
             graph.checked, graph._give_key = state
-        outputs = [x._array for g in results for x in tensors_of(g)]
         cotangents = {x._key: x._array for x in inputs if x._key is not None}
         known_vars = set(map(var_of, cotangents.values()))
         checks = [check.failed for check in graph.checks[start.checks : end.checks]]
+        if not_finite is not None:
+            checks.append(not_finite)
         free = Cut(graph.trace, start, end, [*outputs, *checks]).free
         if graph.sizes is not None:
             known_vars.add(var_of(graph.sizes))
@@ -154,6 +163,7 @@ class Program:
         if graph.sizes is not None:  # what the shapes inside depend on, though no value does
             residuals.append(graph.sizes)
         program = Program(graph, [*residuals, *cotangents.values()], outputs, start, end)
+        program.not_finite = not_finite
         return Pullback(program, residuals, cotangents, results)
 
     # Running it
@@ -194,9 +204,8 @@ class Program:
                 raise
             if checked.speaks:
                 raise_if(self.graph.first_message(outputs))
-            flags = np.asarray(outputs[-1]) if checked.flags else np.False_
-            if flags.any():
-                raise self.reason(values, axes)
+            if checked.flags:
+                raise_if(self.reason(np.asarray(outputs[-1]), values, axes))
             return for_eager(outputs[: len(outputs) - bool(checked.flags)])
 
     def prepare(self) -> None:
@@ -255,11 +264,14 @@ class Program:
                 flags.append(check.failed)
             else:
                 conditions.append((place, check.holds))
+        looks = self.not_finite is not None
+        if looks:
+            flags.append(self.not_finite)
         cut = self.cut((*also, *flags))
         if cut.effects:
             with with_checks(speak=True):
                 return Checked(self.inputs, self.cut(also), [], speaks=True)
-        return Checked(self.inputs, cut, conditions, len(flags))
+        return Checked(self.inputs, cut, conditions, len(flags), looks=looks)
 
     @property
     def _can_say_why(self) -> bool:
@@ -285,9 +297,21 @@ class Program:
         known = self._known.get(id(holds))
         return known is not None and known() is array
 
-    def reason(self, values: list[Any], axes: tuple[int | None, ...] | None = None) -> Exception:
-        """What the first check that fails raises."""
+    def reason(
+        self, failed: Any, values: list[Any], axes: tuple[int | None, ...] | None = None
+    ) -> Exception | None:
+        """What the first check raises that fails, if this output of a run says that one does.
+
+        Of what is not finite there may be nothing to say: it was so in the arguments.
+        """
+        if not failed.any():
+            return None
         found = self.spoken(values, axes) if self._can_say_why else None
+        if found is None and not (failed > 0).any():
+            if self._can_say_why:
+                return None
+            if not self.start.equations:
+                return SizesNeeded("a result is not finite", only_now=True)
         lines = " or ".join(dict.fromkeys([check.line for check in self.checks]))
         return found or InvalidArgumentError(
             f"{self.graph.name}: an op of the compiled function refused its arguments: {lines}. "

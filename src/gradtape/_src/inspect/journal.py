@@ -9,22 +9,18 @@ the gradients that they gave. It names tensors by their keys and holds no array.
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import count
-from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.recorder import recorders
 from ..core.tensor import Tensor, is_inexact, key_of
-from ..core.tracebacks import PACKAGE, is_beneath
 from ..core.tracing import tracing
 from ..core.witness import Witness
-
-Line = tuple[str, int]
+from .users_code import Line, Lines
 
 _MOST = 200_000
 """Events that are kept, of a program that runs on and on: the last ones, some 60 MB."""
@@ -81,7 +77,7 @@ class Journal(Witness):
         self.users = 0  # those who want it: tapes, and one for all
         self.report: Callable[[Any], None] | None = None  # what is to be told of each None
         self._numbers = count()
-        self._is_users: dict[str, bool] = {}
+        self._lines = Lines()
 
     # Being told
 
@@ -106,21 +102,21 @@ class Journal(Witness):
                 any(map(is_inexact, results)),
                 getattr(first, "dtype", None),
                 getattr(first, "shape", ()),
-                self._line(),
+                self._lines.here(2),
                 followed,
             )
         )
 
     def left(self, tensor: Tensor, use: str) -> None:
         if not self.quiet and not use.startswith(("if", "str", "A pickle")):
-            self.events.append(Left(next(self._numbers), key_of(tensor), use, self._line()))
+            self.events.append(Left(next(self._numbers), key_of(tensor), use, self._lines.here(2)))
 
     def was_read(self, variable: Any) -> None:
         self.variables.add(variable._key)
 
     def assigned(self, variable: Any, value: Any) -> None:
         key = key_of(value) if isinstance(value, Tensor) else getattr(value, "_key", None)
-        self.events.append(Assigned(next(self._numbers), variable._key, key, self._line()))
+        self.events.append(Assigned(next(self._numbers), variable._key, key, self._lines.here(2)))
 
     def derived(self, tape: Any, target: Any, sources: list[Any], found: list[Any]) -> None:
         self._explain(self, tape, target, sources, found)
@@ -146,20 +142,6 @@ class Journal(Witness):
         if key not in self.made and key not in self.roots:
             self.roots[key] = looks_of(x._array)
         return key
-
-    def _line(self) -> Line:
-        """The innermost line of the user's code that runs now."""
-        frame: FrameType | None = sys._getframe(2)
-        known = self._is_users
-        while frame is not None:
-            file = frame.f_code.co_filename
-            users = known.get(file)
-            if users is None:
-                users = known[file] = not file.startswith(PACKAGE) and not is_beneath(file)
-            if users:
-                return file, frame.f_lineno
-            frame = frame.f_back
-        return "", 0
 
 
 def journal_of_process() -> Journal | None:

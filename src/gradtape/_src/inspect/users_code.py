@@ -1,4 +1,4 @@
-"""What the user's source says: the names of objects, and lines that give a name another value."""
+"""The user's code: the line that runs, what objects are called there, what a line says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,45 @@ from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any
 
-from ..core.tracebacks import PACKAGE
+from ..core.tracebacks import PACKAGE, is_beneath
+
+Line = tuple[str, int]
+
+
+class Lines:
+    """Finds the user's lines, and remembers which files are the user's."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, bool] = {}
+
+    def is_users(self, file: str) -> bool:
+        known = self._known.get(file)
+        if known is None:
+            known = self._known[file] = not file.startswith(PACKAGE) and not is_beneath(file)
+        return known
+
+    def here(self, depth: int) -> Line:
+        """The innermost line of the user's code that runs now, from `depth` frames out."""
+        frame: FrameType | None = sys._getframe(depth)
+        known = self._known.get
+        while frame is not None:
+            file = frame.f_code.co_filename
+            users = known(file)
+            if users is None:
+                users = self.is_users(file)
+            if users:
+                return file, frame.f_lineno
+            frame = frame.f_back
+        return "", 0
+
+
+def locals_of(frame: FrameType) -> dict[str, Any]:
+    """The local variables of a frame, which does not hold on to them."""
+    local = frame.f_locals
+    found = dict(local)
+    if type(local) is dict and frame.f_code.co_flags & CO_OPTIMIZED:
+        local.clear()  # a copy, which before Python 3.13 would hold its values until the frame ends
+    return found
 
 
 def name_of(value: Any) -> str | None:
@@ -18,10 +56,8 @@ def name_of(value: Any) -> str | None:
         frame = frame.f_back
     if frame is None:
         return None
-    local = frame.f_locals
+    local = locals_of(frame)
     names = [name for name, each in local.items() if each is value and not name.startswith("_")]
-    if type(local) is dict and frame.f_code.co_flags & CO_OPTIMIZED:
-        local.clear()  # a copy, which before Python 3.13 would hold its values until the frame ends
     return names[0] if names else None
 
 

@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ...core.errors import InvalidArgumentError
@@ -22,6 +24,7 @@ _running: ContextVar[Any] = ContextVar("running", default=None)
 """The op whose kernel runs, its arrays and its parameters."""
 keep_variable(_running)
 
+_BITS = {2: np.int16, 4: np.int32, 8: np.int64}
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 
 
@@ -63,6 +66,31 @@ def _run_eagerly(op: Any, params: dict[str, Any], *arrays: Any) -> None:
         f"{op.name}: XLA finds no answer for these values, where NumPy does: they lie at the edge "
         f"of what the op takes. Received: {came}."
     )
+
+
+def not_finite(arrays: list[Any]) -> Any:
+    """1 if there is an Inf or a NaN in one of these, else 0.
+
+    It is the largest exponent of their bits, as integers: XLA computes the maximum of integers with
+    vectors, that of floats and their sum one by one.
+    """
+    found = jnp.int32(0)
+    for array in map(jnp.asarray, arrays):
+        parts = [array]
+        if jnp.iscomplexobj(array):
+            parts = [jnp.real(array), jnp.imag(array)]
+        for part in parts:
+            if not jnp.issubdtype(part.dtype, jnp.floating) or not part.size:
+                continue
+            integer = _BITS.get(part.dtype.itemsize)
+            if integer is None:
+                bad = ~jnp.isfinite(part).all()
+            else:
+                infinity = np.asarray(np.inf, part.dtype).view(integer)
+                bits = jax.lax.bitcast_convert_type(part, integer) & infinity
+                bad = bits.max() == infinity
+            found |= bad.astype(np.int32)
+    return found
 
 
 def in_range(x: Any, low: int | None, high: int) -> Any:
