@@ -19,6 +19,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from ..inspect.asking import explain_gradients
 
             explain_gradients()
+        if options.check_numerics:
+            from ..inspect.numerics import enable_check_numerics
+
+            enable_check_numerics()
         run = {"-c": _run.run_code, "-m": _run.run_module}.get(options.kind, _run.run_script)
         run(options.target, rest)
     elif options.command == "info":
@@ -52,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         help="run a script that imports tensorflow, on gradtape",
         description="Run a Python program as `python` would, but `import tensorflow` gives "
         "gradtape, in child processes too. All that follows SCRIPT goes to the program.",
-        usage="gradtape run [-h] [--explain] [-c | -m] SCRIPT [ARG ...]",
+        usage="gradtape run [-h] [--explain] [--check-numerics] [-c | -m] SCRIPT [ARG ...]",
         allow_abbrev=False,
     )
     for flag, what in [("-c", "the program itself"), ("-m", "a module's name")]:
@@ -61,6 +65,11 @@ def _parser() -> argparse.ArgumentParser:
         )
     run.add_argument(
         "--explain", action="store_true", help="say of each gradient that is None why, and where"
+    )
+    run.add_argument(
+        "--check-numerics",
+        action="store_true",
+        help="end with an error at the first op, forward or backward, that makes Inf or NaN",
     )
     run.add_argument("target", metavar="SCRIPT", help="path of the script; - for standard input")
 

@@ -429,6 +429,8 @@ class JointOp:
     pattern: Pattern = None
     outputs: list[int] | None = None
     """The keys of its outputs, where their number may grow after the call was recorded."""
+    is_looked_at = False
+    """Whether a witness that looks into programs has looked at what it gives."""
 
     def __init__(self, name: str, rule: Callable[[Any], Sequence[Any]]) -> None:
         self.name = name

@@ -83,6 +83,9 @@ S = TypeVar("S")
 _RETRACES = 5
 """After so many traces in a row for one function, its user is told what causes them."""
 
+_LOOKED_AT = "looked at"
+"""In the signature of a trace that witnesses look into."""
+
 
 class _Decorator:
     """Compile a Python function: traced once for each signature, run as one program of XLA.
@@ -309,9 +312,10 @@ class Function(Generic[P, R]):
             key = tuple([describe(a, leaves) for a in args])
         except RecursionError:
             raise nest.too_deep(f"{self.name}: an argument") from None
-        if shapes or not placement.tf32 or tracing.looking:
-            # (as a text, of which no size is left open)
-            key += (repr(shapes), placement.tf32, tracing.looking)
+        if shapes or not placement.tf32:
+            key += (repr(shapes), placement.tf32)  # (as a text, of which no size is left open)
+        if tracing.looking:
+            key += (_LOOKED_AT,)
         concrete = self._trace_of(key)
         if concrete is None or (concrete.resizable and concrete.is_outdated):
             concrete = self._trace(key, instance, args, leaves)

@@ -187,6 +187,7 @@ class CompiledCall(Call):
         self, name: str, program: Program, values: list[Any], sources: Mapping[int, Tensor]
     ) -> None:
         super().__init__(name, sources)
+        self.is_looked_at = program.graph.is_looked_at
         self.program = program
         self.values: dict[Var, Any] = dict(zip(map(var_of, program.inputs), values, strict=True))
         self._seeds: tuple[int, ...] = ()  # the results that can be differentiated

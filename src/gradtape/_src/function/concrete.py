@@ -84,9 +84,7 @@ class ConcreteFunction:
                 graph.tensors.setdefault(y._key, y)
         arrays = [y._array for y in computed]
         arrays += [graph.values[key]._array for key in graph.variables if key in graph.assigned]
-        not_finite = graph.not_finite(arrays)
         self.program = Program(graph, inputs, arrays, Mark(0, 0), graph.mark())
-        self.program.not_finite = not_finite
         self._compiled = self._compile(inputs)
         # Whether it can serve other calls: it uses no tensor of a function that is being traced.
         self.is_closed = not self._checked.cut.foreign
@@ -103,8 +101,9 @@ class ConcreteFunction:
         self._loan, self._layout = loan, layout
 
         def program(*arrays: Any) -> list[Any]:
-            outputs = checked.run(*layout.inputs_of_program(arrays))
-            return layout.outputs_of_call(outputs, arrays)
+            outputs = checked.run_unseen(*layout.inputs_of_program(arrays))
+            outputs = layout.outputs_of_call(outputs, arrays)
+            return checked.seen(outputs, outputs[: layout.assigned + layout.results])
 
         program.__name__ = program.__qualname__ = self.name
         # `jax.jit` takes an array of NumPy over in 0.8 µs, an Executable in 1.8; of each variable
@@ -153,7 +152,7 @@ class ConcreteFunction:
                 outputs = self._run_recorded(tensors, sources)
         if outputs is None:
             outputs = self._loan.run(self._execute, [x._array for x in tensors])
-        if tracing.witnesses:
+        if tracing.witnesses and not self.graph.is_looked_at:
             op = JointOp(self.name, tuple)
             inputs = [*tensors, *[v._as_tensor() for v in self._variables]]
             for witness in tracing.witnesses:
@@ -179,7 +178,7 @@ class ConcreteFunction:
             raise
         if checked.speaks:
             raise_if(self.graph.first_message(outputs))
-        if checked.flags:
+        if checked.tells:
             failed = np.asarray(outputs.pop())  # bool() of JAX's own array takes 3 µs more
             if failed:
                 raise_if(self.program.reason(failed, self._layout.values(arrays)))

@@ -443,13 +443,6 @@ class Graph(Observer):
         self.root.is_looked_at = True
         self.trace.add(_Look(self, array, say, arrays))
 
-    def not_finite(self, arrays: list[Any]) -> Any:
-        """A number that is 0 if all of these are finite; None if nobody wants to know."""
-        if not self.root.is_looked_at or not arrays:
-            return None
-        with self.trace.entered():
-            return not_finite(arrays)
-
     @property
     def always_runs(self) -> bool:
         """Whether each call runs what is traced here: it is no branch, nor a round of a loop."""

@@ -24,7 +24,7 @@ class Layout:
     def __init__(self, inputs: list[Any], arguments: int, results: int, loan: Loan) -> None:
         self.arguments = arguments
         self._inputs = inputs
-        self._results = results
+        self.results = results
         self._loan = loan
         self._number = {cell: i for i, cell in enumerate(loan.cells)}
         keys = inputs[arguments + len(loan.cells) :]
@@ -49,7 +49,7 @@ class Layout:
 
     def outputs_of_call(self, outputs: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
         """While a call is traced: its outputs, of those of the program and the call's inputs."""
-        loan, count = self._loan, self._results
+        loan, count = self._loan, self.results
         end = count + len(loan.assigned)
         new = dict(zip(loan.assigned, outputs[count:end], strict=True))
         first = self.arguments + len(loan.loose)

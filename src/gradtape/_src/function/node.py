@@ -187,7 +187,7 @@ class NodeCall(Call):
         if checks or looked_at or node.has_effects:
             for root in roots:
                 graph.root.include(root)
-        graph.root.is_looked_at |= looked_at
+        self.is_looked_at = looked_at
 
     @property
     def here(self) -> Graph:

@@ -25,6 +25,7 @@ from ..core.recorder import named
 from ..core.sizes import SizesNeeded
 from ..core.spec import Spec
 from ..core.tensor import Tensor
+from ..engines.xla.checks import not_finite
 from .capacity import Capacity, Growing, growing, is_capacity
 from .cut import Cut, Mark, checks_speak, with_checks
 from .explain import leaked_among
@@ -48,8 +49,8 @@ Condition = tuple[int, Callable[[Any], Any]]
 class Checked(NamedTuple):
     """How a program runs with its checks.
 
-    Those that an input decides are conditions, looked at before it runs. The others are flags: the
-    last output, which only the counts of rounds follow, says how many failed. It is negative if
+    Those that an input decides are conditions, looked at before it runs. The others are flags. The
+    last output of a run, which only the counts of rounds follow, says how many failed; it is -1 if
     none did, and a result is not finite where a witness looks at that. If the program calls Python
     anyway, all checks do, and speak.
     """
@@ -59,19 +60,35 @@ class Checked(NamedTuple):
     conditions: list[Condition]
     flags: int = 0  # the number of outputs of the cut that are flags
     speaks: bool = False
-    looks: bool = False  # whether the last of the flags says that something is not finite
+    looked_at: int = 0  # the number of outputs that a witness looks at, the first ones
+
+    @property
+    def tells(self) -> bool:
+        """Whether a run says if all is well."""
+        return bool(self.flags or self.looked_at)
 
     def run(self, *arrays: Any) -> list[Any]:
+        """The outputs of a run, for those who do not lay them out anew."""
+        outputs = self.run_unseen(*arrays)
+        return self.seen(outputs, outputs[: self.looked_at])
+
+    def run_unseen(self, *arrays: Any) -> list[Any]:
+        """The outputs of a run that are still to be looked at."""
         with with_checks(self.speaks):
             outputs = self.cut.run(self.inputs, arrays)
-        if not self.flags:
+        if not self.tells:
             return outputs
         end = len(self.cut.outputs)
-        start, end_of_checks = end - self.flags, end - self.looks
-        failed = sum(outputs[start:end_of_checks], np.int32(0))
-        if self.looks:
-            failed = jax.numpy.where(failed == 0, -outputs[end_of_checks], failed)
-        return [*outputs[:start], failed, *outputs[end:]]
+        start = end - self.flags
+        return [*outputs[:start], sum(outputs[start:end], np.int32(0)), *outputs[end:]]
+
+    def seen(self, outputs: list[Any], arrays: list[Any]) -> list[Any]:
+        """The outputs of a run, which says also whether these of them are finite."""
+        if self.looked_at:
+            place = len(outputs) - 1 - len(self.cut.counted)
+            failed = outputs[place]
+            outputs[place] = jax.numpy.where(failed == 0, -not_finite(arrays), failed)
+        return outputs
 
 
 class Program:
@@ -85,7 +102,6 @@ class Program:
         self.outputs = outputs  # arrays: tracers, or constants
         self.start = start
         self.end = end
-        self.not_finite: Any = None  # the tracer that says whether results are: `Graph.not_finite`
         self._pullbacks: dict[Any, Pullback] = {}
         self._cuts: dict[Any, Cut] = {}
         self._compiled: dict[Any, tuple[Callable[..., Any], Checked]] = {}
@@ -145,17 +161,14 @@ class Program:
                 if densely:
                     results = [None if g is None else dense(g) for g in results]
                 graph.settle(start)
-                outputs = [x._array for g in results for x in tensors_of(g)]
-                not_finite = None if graph.outer is not None else graph.not_finite(outputs)
                 end = graph.mark()
         finally:
             # The other stretches do not run with this one.
             graph.checked, graph._give_key = state
+        outputs = [x._array for g in results for x in tensors_of(g)]
         cotangents = {x._key: x._array for x in inputs if x._key is not None}
         known_vars = set(map(var_of, cotangents.values()))
         checks = [check.failed for check in graph.checks[start.checks : end.checks]]
-        if not_finite is not None:
-            checks.append(not_finite)
         free = Cut(graph.trace, start, end, [*outputs, *checks]).free
         if graph.sizes is not None:
             known_vars.add(var_of(graph.sizes))
@@ -163,7 +176,6 @@ class Program:
         if graph.sizes is not None:  # what the shapes inside depend on, though no value does
             residuals.append(graph.sizes)
         program = Program(graph, [*residuals, *cotangents.values()], outputs, start, end)
-        program.not_finite = not_finite
         return Pullback(program, residuals, cotangents, results)
 
     # Running it
@@ -204,9 +216,9 @@ class Program:
                 raise
             if checked.speaks:
                 raise_if(self.graph.first_message(outputs))
-            if checked.flags:
-                raise_if(self.reason(np.asarray(outputs[-1]), values, axes))
-            return for_eager(outputs[: len(outputs) - bool(checked.flags)])
+            if checked.tells:
+                raise_if(self.reason(np.asarray(outputs.pop()), values, axes))
+            return for_eager(outputs)
 
     def prepare(self) -> None:
         """Compile it as far as can be without its inputs: with open sizes, that may fail."""
@@ -264,14 +276,12 @@ class Program:
                 flags.append(check.failed)
             else:
                 conditions.append((place, check.holds))
-        looks = self.not_finite is not None
-        if looks:
-            flags.append(self.not_finite)
         cut = self.cut((*also, *flags))
         if cut.effects:
             with with_checks(speak=True):
                 return Checked(self.inputs, self.cut(also), [], speaks=True)
-        return Checked(self.inputs, cut, conditions, len(flags), looks=looks)
+        looked_at = len(self.outputs) if self.graph.is_looked_at else 0
+        return Checked(self.inputs, cut, conditions, len(flags), looked_at=looked_at)
 
     @property
     def _can_say_why(self) -> bool:

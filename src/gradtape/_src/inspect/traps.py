@@ -12,6 +12,18 @@ exempt = frozenset({"bitcast"})
 only hands on what it is given, and cannot be at fault here.)"""
 
 
+safe = frozenset(
+    """
+    abs argmax argmin band_part broadcast_to ceil clip_by_value concat conj diagonals elu equal
+    floor from_diagonals gather gather_nd getitem greater greater_equal identity imag is_finite
+    leaky_relu less less_equal maximum minimum negative not_equal one_hot real relu relu6 relu_grad
+    reshape reverse rint roll select sigmoid sign sort split stack stop_gradient tanh tile top_k
+    transpose unstack where window
+    """.split()  # noqa: SIM905
+)
+"""Ops that make no Inf and no NaN of numbers that are none: results of these are not looked at."""
+
+
 class Place(NamedTuple):
     """An element of a result that is not finite."""
 
