@@ -90,6 +90,11 @@ def test_functions_run_in_the_thread_of_prefetch():
     assert [name.numpy() for name in dataset] == [b"gradtape-prefetch"] * 2
 
 
+def test_a_single_element_needs_no_thread():
+    dataset = Dataset.range(1).map(lambda i: threading.current_thread().name).prefetch(1)
+    assert [name.numpy() for name in dataset] == [b"MainThread"]
+
+
 def test_rows_in_memory_need_no_thread():
     iterator = iter(slices(100).shuffle(100).batch(10).prefetch(AUTOTUNE))
     next(iterator)

@@ -658,7 +658,7 @@ class Dataset(BaseDataset):
             raise InvalidArgumentError(
                 f"Dataset.prefetch: `buffer_size` must be >= 0 or tf.data.AUTOTUNE, not {ahead}."
             )
-        if not ahead:
+        if not ahead or self._cardinality in (0, 1):  # there is nothing to make ahead
             return self
         return self._ahead(partial(prefetch, self._elements, ahead))
 
