@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..contract import Contract
-from . import blocks
 
 # Overflow and division by zero give Inf and NaN without a word, as in TensorFlow. The filter costs
 # nothing until NumPy warns; np.errstate would cost each op 1.5 µs (docs/decisions/0003).
@@ -32,6 +31,8 @@ class NumpyEngine(Contract):
     is_host = True
 
     def on_large(self, op: Any, arrays: Any, params: dict[str, Any]) -> Any:
+        from . import blocks  # an import of gradtape does without
+
         kernel = op.on(self)
         return blocks.elementwise(partial(kernel, **params) if params else kernel, arrays)
 
