@@ -168,6 +168,7 @@ class Op:
         self.additive = additive
         self.diagonal: dict[str, Callable[[Any, Any, Any], Any]] = {}
         self.all_rows: dict[str, Callable[[Any, Any, Any], Any]] = {}
+        self.push = None  # as a JointOp may have it
         self.dtypes = dtypes
         same = frozenset(self.arguments) - self.nondiff if alike is None else self._arguments(alike)
         self.alike = tuple(i for i, a in enumerate(self.arguments) if a in same)
@@ -431,6 +432,8 @@ class JointOp:
     """The keys of its outputs, where their number may grow after the call was recorded."""
     is_looked_at = False
     """Whether a witness that looks into programs has looked at what it gives."""
+    push: Callable[[dict[int, Any]], Any] | None = None
+    """Gives the tangents of the outputs from those of inputs by position; None: the rule does."""
 
     def __init__(self, name: str, rule: Callable[[Any], Sequence[Any]]) -> None:
         self.name = name

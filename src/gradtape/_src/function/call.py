@@ -8,7 +8,7 @@ is to higher orders.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..ops.array.shape import broadcast_to
 from ..tape.batching import Batch, BatchedTensor, innermost
 from .capacity import Sizes
 from .graph import Graph
-from .program import Program, Pullback, is_static, tensors_of, with_tensors
+from .program import Derivative, Plan, Program, is_static, with_tensors
 from .trace import Var, is_tracer, numbers, sized, var_of
 
 Slot = Any
@@ -151,6 +151,9 @@ class Call(JointOp):
         """The same for each element of a batch of seeds, of which `wholes` are stacked."""
         raise NotImplementedError
 
+    push_to: Callable[[Sequence[Slot], dict[Slot, Tensor]], dict[Slot, Tensor | None]] | None = None
+    """Gives the tangents of some outputs from those of sources; None: `pull` is transposed."""
+
 
 def _follows(recorder: Any, outputs: dict[Slot, Tensor]) -> bool:
     return not recorder.tracked.isdisjoint([y._key for y in outputs.values()])
@@ -163,12 +166,21 @@ class _NewOutputs(JointOp):
         super().__init__(call.name, self._in_order)
         self._call = call
         self._slots = slots
+        if call.push_to is not None:
+            self.push = self._push
 
     def _in_order(self, gs: Any) -> list[Any]:
         seeds = dict(zip(self._slots, as_tuple(gs), strict=True))
         given = self._call.outputs_by_slot
         found = self._call.pull({slot: g for slot, g in seeds.items() if is_inexact(given[slot])})
         return [found.get(slot) for slot in self._call.sources]
+
+    def _push(self, tangents: dict[int, Tensor]) -> tuple[Tensor | None, ...]:
+        assert self._call.push_to is not None
+        sources = list(self._call.sources)
+        given = {sources[i]: t for i, t in tangents.items()}
+        found = self._call.push_to(self._slots, given)
+        return tuple([found.get(slot) for slot in self._slots])
 
 
 class Apart(NamedTuple):
@@ -200,7 +212,9 @@ class CompiledCall(Call):
     def run(self, targets: list[int | None]) -> list[Tensor]:
         """The outputs of the program, and recorded; `targets` are their keys inside of it."""
         self._seeds = tuple(dict.fromkeys(filter(self._is_differentiable, targets)))  # type: ignore[arg-type]
-        residuals = self._residuals() if self._seeds and self._wanted else ()
+        residuals: tuple[Any, ...] = ()
+        if self._seeds and self._wanted:
+            residuals, self._inner = self._plan()
         results = self.program.run(list(self.values.values()), residuals)
         self.values |= zip(map(var_of, residuals), results[len(targets) :], strict=True)
         outputs = [Tensor(y) for y in results[: len(targets)]]
@@ -214,8 +228,10 @@ class CompiledCall(Call):
                 slots[Apart(i)] = y
         if self._inner:
             graph = self.program.graph
-            rounds = graph.kept_rounds() | Sizes(residuals).among(results[len(targets) :])
-            with sized(rounds | self._open_sizes()):
+            sizes = graph.kept_rounds()
+            if sizes:
+                sizes |= Sizes(residuals).among(results[len(targets) :])
+            with sized(sizes | self._open_sizes()):
                 for key in self._inner:
                     like = _numbered(graph.tensors[key]._array)
                     slots.setdefault(key, Tensor(like, new_key()))
@@ -234,58 +250,86 @@ class CompiledCall(Call):
         graph = self.program.graph
         return target is not None and target in graph.tracked and is_inexact(graph.tensors[target])
 
-    def _residuals(self) -> tuple[Any, ...]:
-        """What the program must return for its derivative.
+    def _plan(self) -> Plan:
+        """What the program must return for its derivatives.
 
         If more than one recorder listens, or the one there is can record its own gradient, also
-        the residuals of the derivative's own derivative.
+        what the derivatives' own derivatives need.
         """
         listening = self.listening
         deep = len(listening) > 1 or any([r.persistent for r in listening])
-        pullback = self.program.pullback(self._seeds, self._wanted)
-        residuals = {var_of(t): t for t in pullback.residuals}
-        while deep:
-            asked = (*self._seeds, *self._inner)
-            more = tuple([key for key in self._sources_inside(pullback) if key not in asked])
+        pushed = tuple([self._sources_of(r) for r in listening if r.computes_at_once])
+        pulls = [r.persistent for r in listening if not r.computes_at_once]
+        key = (self._seeds, self._wanted, pushed, deep, len(pulls), any(pulls))
+        plan = self.program.plans.get(key)
+        if plan is None:
+            plan = self._planned(deep, pushed, bool(pulls), len(pulls) > 1 or any(pulls))
+            self.program.plans[key] = plan
+        return plan
+
+    def _planned(
+        self, deep: bool, pushed: Iterable[tuple[Slot, ...]], pulls: bool, pulls_deeply: bool
+    ) -> Plan:
+        asked = self._seeds
+        derivatives = [self.program.pullback(asked, self._wanted)] if pulls else []
+        residuals: dict[Var, Any] = {}
+        while True:
+            derivatives += [self.program.pushforward(sources, asked) for sources in pushed]
+            for derivative in derivatives:
+                derivative.program.prepare()  # now: once the program has run, it is too late
+                residuals |= {var_of(t): t for t in derivative.residuals}
+            inside = [key for d in derivatives for key in self._sources_inside(d)] if deep else []
+            more = tuple([key for key in dict.fromkeys(inside) if key not in asked])
             if not more:
                 break
-            self._inner += more
-            pullback = self.program.pullback((*asked, *more), self._wanted)
-            residuals |= {var_of(t): t for t in pullback.residuals}
-        pullback.program.prepare()  # now: once the program has run, it is too late to fail
-        return tuple([t for var, t in residuals.items() if var not in self.values])
+            asked = (*asked, *more)
+            derivatives = [self.program.pullback(asked, self._wanted)] if pulls_deeply else []
+        missing = tuple([t for var, t in residuals.items() if var not in self.values])
+        return Plan(missing, asked[len(self._seeds) :])
 
-    def _sources_inside(self, pullback: Pullback) -> list[int]:
+    def _sources_of(self, recorder: Any) -> tuple[Slot, ...]:
+        """The sources that a recorder tracks, as far as they have elements."""
+        return tuple(
+            [
+                slot
+                for slot, x in self.sources.items()
+                if x._key in recorder.tracked and 0 not in x._array.shape
+            ]
+        )
+
+    def _sources_inside(self, derivative: Derivative) -> list[int]:
         """What a derivative depends on that the program itself computed."""
         made = self.program.graph.made
         return [
             key
-            for key in pullback.program.sources(_keys_of(pullback.results))
-            if key in made and key not in pullback.cotangents and key not in self.sources
+            for key in derivative.sources
+            if key in made and key not in derivative.given and key not in self.sources
         ]
 
     def pull_one(self, seeds: dict[Slot, Tensor]) -> dict[Slot, Any]:
         seeds = self._completed(seeds)
-        pullback, values = self._pullback_of(seeds)
-        cotangents = dict(zip(pullback.cotangents, seeds.values(), strict=True))
-        targets = _keys_of(pullback.results)
-        known_outside = {**self.outputs_by_slot, **self.sources, **cotangents}
+        pullback = self.program.pullback(tuple(seeds), self._wanted)
+        return self._by_source(pullback, self._run("gradient", pullback, list(seeds.values())))
+
+    def _run(self, name: str, derivative: Derivative, given: list[Tensor]) -> Iterator[Tensor]:
+        """The outputs of a derivative, as a call of its program."""
+        new = dict(zip(derivative.given, given, strict=True))
+        known_outside = {**self.outputs_by_slot, **self.sources, **new}
         captured = self.program.graph.captured
         sources = {
             key: known_outside[key] if key in known_outside else captured[key].twin
-            for key in pullback.program.sources(targets)
+            for key in derivative.sources
             if key in known_outside or key in captured
         }
-        call = CompiledCall(f"gradient of {self.name}", pullback.program, values, sources)
-        return self._by_source(pullback, iter(call.run(targets)))
+        values = self._values_for(derivative, given)
+        call = CompiledCall(f"{name} of {self.name}", derivative.program, values, sources)
+        return iter(call.run(derivative.targets))
 
-    def _pullback_of(self, seeds: dict[int, Tensor]) -> tuple[Pullback, list[Any]]:
-        """The pullback for these seeds, and the values of its inputs."""
-        pullback = self.program.pullback(tuple(seeds), self._wanted)
-        residuals = [self.values[var_of(t)] for t in pullback.residuals]
-        return pullback, residuals + [g._array for g in seeds.values()]
+    def _values_for(self, derivative: Derivative, given: list[Tensor]) -> list[Any]:
+        """The values of the inputs of a derivative."""
+        return [self.values[var_of(t)] for t in derivative.residuals] + [x._array for x in given]
 
-    def _by_source(self, pullback: Pullback, outputs: Iterator[Tensor]) -> dict[Slot, Any]:
+    def _by_source(self, pullback: Derivative, outputs: Iterator[Tensor]) -> dict[Slot, Any]:
         found = dict(
             zip(self._wanted, [with_tensors(g, outputs) for g in pullback.results], strict=True)
         )
@@ -317,8 +361,7 @@ class CompiledCall(Call):
         self, batch: Batch, seeds: dict[Slot, Tensor], wholes: dict[Slot, Tensor]
     ) -> dict[Slot, Any]:
         stacks = seeds | wholes
-        is_closed = self.program.graph.sizes is None  # JAX maps no program with open sizes
-        if is_closed and not recorders() and all([type(g) is Tensor for g in stacks.values()]):
+        if self._can_be_mapped(stacks):
             return self._pull_mapped(batch, self._completed(stacks), set(wholes))
         each = [
             self.pull({slot: g[i] if slot in wholes else g for slot, g in stacks.items()})
@@ -333,10 +376,52 @@ class CompiledCall(Call):
         self, batch: Batch, seeds: dict[int, Tensor], batched: set[Slot]
     ) -> dict[Slot, Any]:
         """The cotangents for all elements at once: the pullback, mapped over them by JAX."""
-        pullback, values = self._pullback_of(seeds)
-        axes = [None] * len(pullback.residuals) + [0 if s in batched else None for s in seeds]
-        outputs = pullback.program.run(values, axes=tuple(axes))
-        return self._by_source(pullback, (batch.of(Tensor(y)) for y in outputs))
+        pullback = self.program.pullback(tuple(seeds), self._wanted)
+        return self._by_source(pullback, self._run_mapped(batch, pullback, seeds, batched))
+
+    def _run_mapped(
+        self, batch: Batch, derivative: Derivative, given: dict[Slot, Tensor], batched: set[Slot]
+    ) -> Iterator[Tensor]:
+        """The outputs of a derivative for all elements of a batch, mapped over them by JAX."""
+        values = self._values_for(derivative, list(given.values()))
+        axes = [None] * len(derivative.residuals) + [0 if s in batched else None for s in given]
+        outputs = derivative.program.run(values, axes=tuple(axes))
+        return (batch.of(Tensor(y)) for y in outputs)
+
+    # Forward
+
+    def push_to(
+        self, slots: Sequence[Slot], tangents: dict[Slot, Tensor]
+    ) -> dict[Slot, Tensor | None]:
+        tangents = {slot: t for slot, t in tangents.items() if 0 not in t._array.shape}
+        targets = tuple([slot for slot in slots if not isinstance(slot, Apart)])
+        batch = innermost(tangents.values())
+        push = self.program.pushforward(tuple(tangents), targets)
+        if batch is None:
+            outputs = self._run("tangent", push, list(tangents.values()))
+            return dict(zip(targets, [with_tensors(t, outputs) for t in push.results], strict=True))
+        wholes = {
+            slot: t.whole
+            for slot, t in tangents.items()
+            if isinstance(t, BatchedTensor) and t.batch is batch
+        }
+        stacks = tangents | wholes
+        if self._can_be_mapped(stacks):
+            outputs = self._run_mapped(batch, push, stacks, set(wholes))
+            return dict(zip(targets, [with_tensors(t, outputs) for t in push.results], strict=True))
+        each = [
+            self.push_to(slots, {s: t[i] if s in wholes else t for s, t in stacks.items()})
+            for i in range(batch.size)
+        ]
+        return {
+            slot: None if t is None else batch.of(stack([found[slot] for found in each]))
+            for slot, t in each[0].items()
+        }
+
+    def _can_be_mapped(self, given: dict[Slot, Tensor]) -> bool:
+        """Whether JAX can map a derivative: no size is open, and nobody wants to know of it."""
+        is_closed = self.program.graph.sizes is None
+        return is_closed and not recorders() and all([type(g) is Tensor for g in given.values()])
 
 
 def _numbered(like: Any) -> Any:
@@ -344,7 +429,3 @@ def _numbered(like: Any) -> Any:
     if is_static(like.shape):
         return like
     return Spec(numbers(like.shape), like.dtype)
-
-
-def _keys_of(cotangents: list[Any]) -> list[int | None]:
-    return [x._key for g in cotangents for x in tensors_of(g)]

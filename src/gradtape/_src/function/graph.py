@@ -23,7 +23,7 @@ from ..core.dispatch import make_record
 from ..core.engine import engine_of
 from ..core.op import Op, as_tuple
 from ..core.recorder import Observer, heard_by, named, recorders
-from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of, new_key
+from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of, new_key, zeros_of
 from ..core.tracing import current_graph, traced_into
 from ..engines.xla.checks import not_finite
 from ..engines.xla.keys import fold_in
@@ -335,6 +335,12 @@ class Graph(Observer):
         self.note((x,))
         if is_inexact(x):
             self.tracked.add(x._key)
+        return x
+
+    def stand_in(self, like: Any) -> Tensor:
+        """A tensor that ops can be differentiated by, and whose values do not matter."""
+        x = Tensor(as_symbol(zeros_of(like)._array), new_key())
+        self.tracked.add(x._key)
         return x
 
     def feed(self, like: Any, supply: Callable[[], Any]) -> Any:

@@ -224,9 +224,9 @@ class NodeCall(Call):
         pullback = block.program.pullback(tuple([s.key for s in seeds]), wanted, densely=True)
         operands = {var_of(t): self.residual(number, t) for t in pullback.residuals}
         operands |= zip(
-            map(var_of, pullback.cotangents.values()), [s.operand for s in seeds], strict=True
+            map(var_of, pullback.given.values()), [s.operand for s in seeds], strict=True
         )
-        seeds_inside = dict(zip(pullback.cotangents, seeds, strict=True))
+        seeds_inside = dict(zip(pullback.given, seeds, strict=True))
         known = sources | {
             key: Source(type(s.operand), s.outside) for key, s in seeds_inside.items()
         }

@@ -24,7 +24,7 @@ from ..core.placement import card_of
 from ..core.recorder import named
 from ..core.sizes import SizesNeeded
 from ..core.spec import Spec
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, key_of
 from ..engines.xla.checks import not_finite
 from .capacity import Capacity, Growing, growing, is_capacity
 from .cut import Cut, Mark, checks_speak, with_checks
@@ -33,13 +33,26 @@ from .graph import Check, Graph
 from .trace import for_eager, for_xla, jit, leave_jax, numbers, var_of
 
 
-class Pullback(NamedTuple):
-    """The derivative of a program: from residuals and cotangents to cotangents of its sources."""
+class Derivative(NamedTuple):
+    """The derivative of a program, backward or forward.
+
+    A pullback takes residuals and cotangents of seeds to cotangents of sources; a pushforward
+    takes residuals and tangents of sources to tangents of targets.
+    """
 
     program: Program
     residuals: list[Any]  # tracers
-    cotangents: dict[int, Any]  # its new inputs, in the order of the seeds: keys and tracers
-    results: list[Any]  # for each source a tensor, an IndexedSlices or None
+    given: dict[int, Any]  # its new inputs, the cotangents or tangents in order: keys and tracers
+    results: list[Any]  # each a tensor, an IndexedSlices or None
+    targets: list[int | None]  # the keys of the outputs, of which the results consist
+    sources: list[int]  # by what it can be differentiated itself
+
+
+class Plan(NamedTuple):
+    """What a program returns beyond its outputs, for those who are going to differentiate it."""
+
+    residuals: tuple[Any, ...]  # tracers
+    inner: tuple[int, ...]  # the keys of what derivatives of derivatives depend on
 
 
 Condition = tuple[int, Callable[[Any], Any]]
@@ -102,7 +115,8 @@ class Program:
         self.outputs = outputs  # arrays: tracers, or constants
         self.start = start
         self.end = end
-        self._pullbacks: dict[Any, Pullback] = {}
+        self.plans: dict[Any, Plan] = {}  # by who listens: see CompiledCall
+        self._derivatives: dict[Any, Derivative] = {}
         self._cuts: dict[Any, Cut] = {}
         self._compiled: dict[Any, tuple[Callable[..., Any], Checked]] = {}
         self._reasons: dict[Any, Callable[..., Any]] = {}
@@ -139,35 +153,69 @@ class Program:
 
     def pullback(
         self, seeds: tuple[int, ...], wanted: tuple[int, ...], densely: bool = False
-    ) -> Pullback:
+    ) -> Derivative:
         """The derivative by the keys `wanted`, of the tensors with the keys `seeds`."""
-        key = (seeds, wanted, densely)
-        if key not in self._pullbacks:
-            with self.graph.lock:
-                if key not in self._pullbacks:  # another thread may have come first
-                    with sizes_left_open(self.graph):
-                        self._pullbacks[key] = put_back_after_error(self._pull, *key)
-        return self._pullbacks[key]
+        return self._derivative(self._pull, seeds, wanted, densely)
 
-    def _pull(self, seeds: tuple[int, ...], wanted: tuple[int, ...], densely: bool) -> Pullback:
+    def pushforward(self, sources: tuple[int, ...], targets: tuple[int, ...]) -> Derivative:
+        """The tangents of the tensors with the keys `targets`, from those of `sources`."""
+        return self._derivative(self._push, sources, targets)
+
+    def _derivative(self, trace: Callable[..., Any], *key: Any) -> Derivative:
+        known = (trace.__name__, *key)
+        if known not in self._derivatives:
+            with self.graph.lock:
+                if known not in self._derivatives:  # another thread may have come first
+                    with sizes_left_open(self.graph):
+                        found = put_back_after_error(self._trace_derivative, trace, *key)
+                        self._derivatives[known] = found
+        return self._derivatives[known]
+
+    def _pull(
+        self, seeds: tuple[int, ...], wanted: tuple[int, ...], densely: bool
+    ) -> tuple[list[Tensor], list[Any]]:
+        graph = self.graph
+        inputs = [graph.tensor(graph.tensors[seed]._array) for seed in seeds]
+        results = backward(reversed(self.records), zip(seeds, inputs, strict=True), wanted)
+        return inputs, [None if g is None else dense(g) for g in results] if densely else results
+
+    def _push(
+        self, sources: tuple[int, ...], targets: tuple[int, ...]
+    ) -> tuple[list[Tensor], list[Any]]:
+        """The pullback is linear in its cotangents: its own, by these, takes tangents forward.
+
+        What the cotangents are does not matter then, and no more is computed of the pullback than
+        the tangents need.
+        """
+        graph = self.graph
+        cotangents = [graph.stand_in(graph.tensors[key]._array) for key in targets]
+        start = len(graph.recorded)
+        seeds = zip(targets, cotangents, strict=True)
+        pulled = backward(reversed(self.records), seeds, sources)
+        pairs = [
+            (g, graph.tensor(graph.tensors[key]._array))
+            for key, g in zip(sources, [g if g is None else dense(g) for g in pulled], strict=True)
+        ]
+        linear = [(g._key, t) for g, t in pairs if g is not None and g._key in graph.tracked]
+        keys = [key_of(g) for g in cotangents]
+        results = backward(graph.recorded[start:][::-1], linear, keys)
+        return [t for _, t in pairs], [None if t is None else dense(t) for t in results]
+
+    def _trace_derivative(self, trace: Callable[..., Any], *key: Any) -> Derivative:
         graph = self.graph
         state = graph.checked.copy(), graph._give_key
         try:
             with graph.running():
-                inputs = [graph.tensor(graph.tensors[seed]._array) for seed in seeds]
                 start = graph.mark()
-                pairs = zip(seeds, inputs, strict=True)
-                results = backward(reversed(self.records), pairs, wanted)
-                if densely:
-                    results = [None if g is None else dense(g) for g in results]
+                inputs, results = trace(*key)
                 graph.settle(start)
                 end = graph.mark()
         finally:
             # The other stretches do not run with this one.
             graph.checked, graph._give_key = state
         outputs = [x._array for g in results for x in tensors_of(g)]
-        cotangents = {x._key: x._array for x in inputs if x._key is not None}
-        known_vars = set(map(var_of, cotangents.values()))
+        given = {x._key: x._array for x in inputs if x._key is not None}
+        known_vars = set(map(var_of, given.values()))
         checks = [check.failed for check in graph.checks[start.checks : end.checks]]
         free = Cut(graph.trace, start, end, [*outputs, *checks]).free
         if graph.sizes is not None:
@@ -175,8 +223,9 @@ class Program:
         residuals = [t for t in free if var_of(t) not in known_vars]
         if graph.sizes is not None:  # what the shapes inside depend on, though no value does
             residuals.append(graph.sizes)
-        program = Program(graph, [*residuals, *cotangents.values()], outputs, start, end)
-        return Pullback(program, residuals, cotangents, results)
+        program = Program(graph, [*residuals, *given.values()], outputs, start, end)
+        targets = [x._key for g in results for x in tensors_of(g)]
+        return Derivative(program, residuals, given, results, targets, program.sources(targets))
 
     # Running it
 
@@ -195,7 +244,7 @@ class Program:
         also: tuple[Any, ...] = (),
         axes: tuple[int | None, ...] | None = None,
     ) -> list[Any]:
-        """The outputs as NumPy arrays, and the values of some more tracers.
+        """The outputs as NumPy arrays, and the values of some more tracers, as XLA gives them.
 
         With `axes`, of each element along these axes of the values, stacked.
         """
@@ -218,7 +267,8 @@ class Program:
                 raise_if(self.graph.first_message(outputs))
             if checked.tells:
                 raise_if(self.reason(np.asarray(outputs.pop()), values, axes))
-            return for_eager(outputs)
+            count = len(self.outputs)
+            return [*for_eager(outputs[:count]), *outputs[count:]]
 
     def prepare(self) -> None:
         """Compile it as far as can be without its inputs: with open sizes, that may fail."""

@@ -219,9 +219,11 @@ def with_tangents(
 
 
 def jvp_of_op(
-    op: Op, inputs: Any, outputs: Any, params: dict[str, Any], tangents: dict[int, Tensor]
+    op: Any, inputs: Any, outputs: Any, params: dict[str, Any], tangents: dict[int, Tensor]
 ) -> Any:
     """The tangents of the outputs of one op from those of its inputs, given by position."""
+    if op.push is not None:
+        return op.push(tangents)
     if op.additive:
         every = [tangents[i] if i in tangents else zeros_of(x) for i, x in enumerate(inputs)]
         return op.call(*every, **params)
@@ -242,7 +244,7 @@ def jvp_of_op(
             part = op.diagonal[argument](spread, (*inputs, outputs), params)
         else:
             part = _transposed_rule(op, position, inputs, outputs, params, tangent)
-        total = part if total is None else _added(total, part)
+        total = _added(total, part)
     return total
 
 
@@ -283,6 +285,8 @@ def _real(*tensors: Tensor) -> bool:
 
 
 def _added(a: Any, b: Any) -> Any:
+    if a is None or b is None:
+        return a if b is None else b
     if type(a) is tuple:
         return tuple([_added(x, y) for x, y in zip(a, b, strict=True)])
-    return a if b is None else b if a is None else a + b
+    return a + b
