@@ -61,9 +61,13 @@ def jvp(f, x=X):
 
 
 def gradients(tape, y, sources):
-    """Those that there are, as tensors."""
+    """As tensors, for IndexedSlices have no tangents."""
     found = [tape.gradient(y, v) for v in sources] if tape.persistent else tape.gradient(y, sources)
-    return [tf.convert_to_tensor(g) for g in found if g is not None]
+    return [None if g is None else tf.convert_to_tensor(g) for g in found]
+
+
+def products(acc, tensors):
+    return [None if x is None else acc.jvp(x) for x in tensors]
 
 
 def hvp(f, x=X):
@@ -71,7 +75,7 @@ def hvp(f, x=X):
         with tf.GradientTape() as tape:
             y = f(x)
         g = gradients(tape, y, [W, B])
-    return [acc.jvp(y), *g, *map(acc.jvp, g)]
+    return [acc.jvp(y), *g, *products(acc, g)]
 
 
 def hvp_of_a_persistent_tape(f, x=X):
@@ -79,7 +83,7 @@ def hvp_of_a_persistent_tape(f, x=X):
         with tf.GradientTape(persistent=True) as tape:
             y = f(x)
         g = gradients(tape, y, [W, B])
-    return list(map(acc.jvp, g))
+    return products(acc, g)
 
 
 def forward_over_forward(f, x=X):
@@ -136,6 +140,12 @@ DERIVATIVES = [
 ]
 
 
+def assert_same(y, z):
+    """To a tape a call is one op: what does not move within it is zero, and not None."""
+    y, z = (np.zeros(()) if t is None else t.numpy() for t in (y, z))
+    np.testing.assert_allclose(*np.broadcast_arrays(y, z), rtol=1e-10, atol=1e-12)
+
+
 @functions
 @pytest.mark.parametrize("derivative", DERIVATIVES, ids=lambda d: d.__name__)
 def test_as_without_compiling(function, derivative):
@@ -143,9 +153,8 @@ def test_as_without_compiling(function, derivative):
     expected = derivative(function)
     for _ in range(2):
         found = derivative(compiled)
-        assert len(found) == len(expected)
         for y, z in zip(found, expected, strict=True):
-            np.testing.assert_allclose(y.numpy(), z.numpy(), rtol=1e-10, atol=1e-12)
+            assert_same(y, z)
 
 
 @pytest.mark.parametrize("derivative", DERIVATIVES, ids=lambda d: d.__name__)
@@ -153,7 +162,7 @@ def test_with_open_sizes(derivative):
     compiled = tf.function(mlp, input_signature=[tf.TensorSpec([None, 2], tf.float64)])
     for x in (X, X[:2]):
         for y, z in zip(derivative(compiled, x), derivative(mlp, x), strict=True):
-            np.testing.assert_allclose(y.numpy(), z.numpy(), rtol=1e-10, atol=1e-12)
+            assert_same(y, z)
 
 
 def test_results_that_do_not_move():
@@ -186,4 +195,5 @@ def test_a_hessian_vector_product_runs_four_programs(monkeypatch):
     monkeypatch.setattr(Program, "run", counting)
     found = hvp(compiled)
     assert len(ran) <= 4
-    assert [x.numpy().tolist() for x in found] == [x.numpy().tolist() for x in expected]
+    for y, z in zip(found, expected, strict=True):
+        assert_same(y, z)
