@@ -18,9 +18,9 @@ question = Question(
     ),
     cases={"100×100": {"n": 100}, "1000×1000": {"n": 1000}},
     targets=(
-        Target("100×100", "torch", 0.25),
+        Target("100×100", "torch", 0.2),
         Target("100×100", "tensorflow", 0.01),
-        Target("1000×1000", "torch", 1.2),
+        Target("1000×1000", "torch", 0.1),
     ),
     max_rounds=10,
 )

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self, overload
 
+import numpy as np
+
 from ..core import dtypes, nest
 from ..core.backward import backward
 from ..core.convert import as_tensor
@@ -208,7 +210,7 @@ def with_tangents(
                 f"{primal!r:.100} of type {type(primal).__name__}."
             )
         tangent = as_tensor(tangent, op=op)
-        if tangent.dtype != primal.dtype or tangent.shape != primal.shape:
+        if not _alike(primal, tangent):
             raise ValueError(
                 f"{op}: a tangent must have the dtype and shape of its primal, "
                 f"{primal.dtype.name} {primal.shape}, and has {tangent.dtype.name} "
@@ -216,6 +218,14 @@ def with_tangents(
             )
         pairs.append((primal, tangent))
     return pairs
+
+
+def _alike(x: Tensor | Variable, y: Tensor) -> bool:
+    """Whether dtype and shape are the same."""
+    a, b = getattr(x, "_array", None), y._array
+    if type(a) is type(b) is np.ndarray and a.shape == b.shape:  # 0.1 µs in place of 1.3
+        return bool(a.dtype == b.dtype)
+    return x.dtype == y.dtype and x.shape == y.shape
 
 
 def jvp_of_op(
