@@ -175,3 +175,11 @@ def test_a_dtype_that_the_op_does_not_take_is_refused_with_those_it_takes():
         tf.exp(tf.constant(1))
     with pytest.raises(TypeError, match=r"matmul: `a` is bool"):
         tf.matmul(tf.constant([[True]]), tf.constant([[True]]))
+
+
+@pytest.mark.parametrize("columns", [1, 600])
+def test_products_of_large_matrices_are_not_cut_into_blocks(columns):
+    """Rows of both arguments together are no part of a product, as they are of a sum."""
+    a = np.arange(600 * 600, dtype=np.float64).reshape(600, 600) % 7
+    b = np.arange(600 * columns, dtype=np.float64).reshape(600, columns) % 5
+    np.testing.assert_array_equal(tf.matmul(tf.constant(a), tf.constant(b)), a @ b)

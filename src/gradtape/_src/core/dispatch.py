@@ -127,6 +127,7 @@ def binary(op: Op) -> Callable[..., Tensor]:
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
+    in_blocks = op.in_blocks
     keep_for_x: Any = op.keep_for((0,))
     keep_for_y: Any = op.keep_for((1,))
     keep_for_both: Any = op.keep_for((0, 1))
@@ -150,7 +151,7 @@ def binary(op: Op) -> Callable[..., Tensor]:
             out = _new(Tensor)
             out._key = None
             try:
-                if type(a) is _ndarray and a.size >= LARGE and type(b) is _ndarray:
+                if in_blocks and type(a) is _ndarray and a.size >= LARGE and type(b) is _ndarray:
                     out._array = op.run_large(a, b)
                 else:
                     out._array = run(a, b)
