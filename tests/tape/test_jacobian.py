@@ -59,6 +59,14 @@ def test_rows_of_a_product_are_at_hand(by, transpose_a, transpose_b):
     np.testing.assert_allclose(found, tape.jacobian(y, x, experimental_use_pfor=False), rtol=1e-12)
 
 
+def test_an_infinite_derivative_stays_on_its_row():
+    x = tf.constant([0.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.sqrt(x) * 2.0
+    assert tape.jacobian(y, x).numpy().tolist() == [[np.inf, 0.0], [0.0, 0.5]]
+
+
 def test_what_is_used_twice_or_asked_for_is_not_passed_over():
     x, a = tf.constant(RNG.normal(size=(1, 3))), tf.constant(RNG.normal(size=(3, 3)))
     with tf.GradientTape(persistent=True) as tape:

@@ -16,7 +16,8 @@ from ..core.spec import spec_of
 from ..core.tensor import Tensor, key_of, zeros_of
 from ..core.tracing import current_graph
 from ..ops.array.joining import concat
-from ..ops.array.shape import reshape, transpose
+from ..ops.array.shape import _reshape, reshape, transpose
+from ..ops.linalg.diagonal import _from_diagonals
 from .batching import Batch
 from .derivative import Derivative, ones_of, require_single, single_target, wants_zeros
 
@@ -122,8 +123,20 @@ def _whole_jacobian(
         if not isinstance(found, Tensor) or spec_of(found._array) != spec_of(target._array):
             break
         diagonal, key, rest = found, argument_key, records[place:]
-    rows = jacobian_rows(target)
-    return pull_rows(rest, key, rows if diagonal is None else rows * diagonal, sources, chunk)
+    rows = jacobian_rows(target) if diagonal is None else _rows_of_diagonal(diagonal)
+    return pull_rows(rest, key, rows, sources, chunk)
+
+
+def _rows_of_diagonal(diagonal: Tensor) -> Tensor:
+    """For each element of `diagonal` a tensor like it that is zero elsewhere.
+
+    Not by a product with ones: that writes twice as much, and makes NaN of 0 times Inf.
+    """
+    shape, size = diagonal._array.shape, diagonal._array.size
+    flat = _reshape(diagonal, shape=(size,))
+    square = _from_diagonals(flat, low=0, high=0, align="RIGHT_LEFT", shape=(size, size))
+    rows: Tensor = _reshape(square, shape=(size, *shape))
+    return rows
 
 
 def pull_rows(
