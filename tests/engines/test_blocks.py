@@ -85,6 +85,45 @@ def test_the_bits_do_not_depend_on_the_threads(op, monkeypatch):
             np.testing.assert_allclose(a, c, rtol=2e-6)  # NumPy's loops end otherwise than begin
 
 
+def by_logits(loss):
+    def gradients(x, *others):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = loss(x, *others)
+        return y, tape.gradient(y, x)
+
+    return gradients
+
+
+BY_ROWS = {
+    "softmax": lambda x, labels: (tf.nn.softmax(x),),
+    "cross_entropy": by_logits(
+        lambda x, labels: tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x)
+    ),
+    "gelu": by_logits(lambda x, labels: tf.nn.gelu(x)),
+}
+
+
+@pytest.mark.parametrize("name", BY_ROWS)
+@pytest.mark.parametrize("shape", [(700, 1000), (2, 300_000), (300_001, 2), (1, LARGE)], ids=str)
+def test_the_bits_of_rows_do_not_depend_on_the_threads(name, shape, monkeypatch):
+    random = np.random.default_rng(0)
+    x = tf.constant(random.normal(size=shape).astype(np.float32))
+    labels = tf.constant(random.integers(0, shape[1], shape[0]))
+
+    def run():
+        return [y.numpy() for y in BY_ROWS[name](x, labels)]
+
+    two = run()
+    monkeypatch.setattr(blocks, "_threads", 1)
+    few = [y.numpy() for y in BY_ROWS[name](x[-2:, :1000], labels[-2:] % min(1000, shape[1]))]
+    for a, b in zip(two, run(), strict=True):
+        assert a.tobytes() == b.tobytes()
+    if shape[1] <= 1000:
+        for a, b in zip(two, few, strict=True):
+            np.testing.assert_allclose(a[-2:], b, rtol=1e-5, atol=1e-6)
+
+
 def blocks_engine():
     from gradtape._src.engines.numpy.engine import engine
 

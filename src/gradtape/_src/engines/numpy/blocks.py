@@ -7,8 +7,8 @@ in the cache: softplus of 4 million float32 values takes 9 ms in place of 45, on
 Where the blocks begin depends on shapes alone, and each has a result of its own: so the bits do not
 depend on the number of threads, nor on which of them was quicker. (docs/decisions/0030)
 
-`elementwise` runs a kernel so. `Helpers` are the threads; what else has work to share
-(the step of an optimizer) takes them from `helpers`.
+`elementwise` runs a kernel so, `by_rows` a function that writes rows. `Helpers` are the threads;
+what else has work to share (the step of an optimizer) takes them from `helpers`.
 """
 
 from __future__ import annotations
@@ -194,6 +194,15 @@ def _share(blocks: list[slice], work: Callable[[slice], Any]) -> None:
 
 
 # Kernels in blocks
+
+
+def by_rows(like: Any, work: Callable[[slice, Any], Any]) -> Any:
+    """A matrix like this one, of which `work(rows, out)` writes the rows `out`, each by itself."""
+    count, width = like.shape
+    result = empty(like.shape, like.dtype)
+    blocks = _slices(count, max(1, BLOCK // max(width, 1)))
+    each_block(blocks, lambda rows: work(rows, result[rows]))
+    return result
 
 
 def elementwise(kernel: Callable[..., Any], arrays: Sequence[Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.engine import LARGE
 from ..contract import Contract
 
 # Overflow and division by zero give Inf and NaN without a word, as in TensorFlow. The filter costs
@@ -22,6 +23,18 @@ def _special_function(name: str) -> Any:
     import scipy.special
 
     return getattr(scipy.special, name)
+
+
+def _cross_entropy_rows(logits: Any, labels: Any, out: Any = None) -> Any:
+    """Losses and, in `out`, probabilities: on (32, 3), 12 µs in place of 24 op by op."""
+    out = np.subtract(logits, np.maximum.reduce(logits, 1, None, None, True), out)
+    at_label = out[np.arange(labels.size), labels]
+    np.exp(out, out)
+    total = np.add.reduce(out, 1, None, None, True)
+    np.divide(out, total, out)
+    loss = np.log(total)[:, 0]
+    loss -= at_label
+    return loss, out
 
 
 class NumpyEngine(Contract):
@@ -156,20 +169,46 @@ class NumpyEngine(Contract):
         bits = np.dtype(f"i{x.dtype.itemsize}")
         return (x.view(bits) & -mask.astype(bits)).view(x.dtype)
 
+    def softmax(self, x: Any, axis: int) -> Any:
+        if x.size < LARGE or axis != x.ndim - 1 or x.dtype.itemsize == 2:
+            return None
+        from .blocks import by_rows
+
+        matrix = x.reshape(-1, x.shape[-1])
+
+        def work(rows: slice, out: Any) -> None:
+            part = matrix[rows]
+            np.subtract(part, np.maximum.reduce(part, 1, None, None, True), out)
+            np.exp(out, out)
+            total = np.add.reduce(out, 1, None, None, True)
+            np.divide(out, np.fmax(total, 1), out)  # at least 1, or NaN: see the op
+
+        return by_rows(matrix, work).reshape(x.shape)
+
     def sparse_cross_entropy(self, logits: Any, labels: Any) -> Any:
-        """Written into its own temporary arrays: on (32, 3), 12 µs in place of 24."""
         op = "sparse_softmax_cross_entropy_with_logits"
         labels = self.valid_indices(labels, logits.shape[1], op)
-        below = logits - np.maximum.reduce(logits, 1, None, None, True)
-        exponentials = np.exp(below)
-        total = np.add.reduce(exponentials, 1, None, None, True)
-        np.divide(exponentials, total, exponentials)
-        loss = np.log(total)[:, 0]
-        loss -= below[np.arange(labels.size), labels]
-        return loss, exponentials
+        if logits.size < LARGE:
+            return _cross_entropy_rows(logits, labels)
+        from .blocks import by_rows
+
+        loss = np.empty(labels.shape, logits.dtype)
+
+        def work(rows: slice, out: Any) -> None:
+            loss[rows] = _cross_entropy_rows(logits[rows], labels[rows], out)[0]
+
+        return loss, by_rows(logits, work)
 
     def sparse_cross_entropy_grad(self, dy: Any, probabilities: Any, labels: Any) -> Any:
-        result = probabilities * dy[:, None]
+        if probabilities.size < LARGE:
+            result = probabilities * dy[:, None]
+        else:
+            from .blocks import by_rows
+
+            def work(rows: slice, out: Any) -> None:
+                np.multiply(probabilities[rows], dy[rows, None], out)
+
+            result = by_rows(probabilities, work)
         result[np.arange(labels.size), labels] -= dy
         return result
 
