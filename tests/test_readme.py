@@ -14,6 +14,7 @@ PAGES = [
     "README.md",
     "docs/derivatives.md",
     "docs/function.md",
+    "docs/memory.md",
     "docs/semantics.md",
     "docs/training.md",
     "docs/why-none.md",

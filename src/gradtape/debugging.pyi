@@ -7,6 +7,7 @@ from ._src.core.tracebacks import (
     enable_traceback_filtering as enable_traceback_filtering,
     is_traceback_filtering_enabled as is_traceback_filtering_enabled,
 )
+from ._src.function.memory import ProgramMemory as ProgramMemory
 from ._src.inspect.asking import explain_gradients as explain_gradients
 from ._src.inspect.numerics import (
     NumericsFault as NumericsFault,
@@ -40,3 +41,4 @@ from ._src.ops.effects.debugging import (
     is_numeric_tensor as is_numeric_tensor,
 )
 from ._src.tape.explanation import Cause as Cause, Explanation as Explanation
+from ._src.tape.memory import Memory as Memory

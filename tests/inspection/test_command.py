@@ -1,5 +1,6 @@
-"""`gradtape run --explain`: a script says why its gradients are None, without a change to it."""
+"""`gradtape run --explain` and the like: a script is asked about without a change to it."""
 
+import os
 import subprocess
 import sys
 
@@ -34,3 +35,38 @@ def test_a_script(tmp_path):
         "  train.py:6: hidden = features @ w",
         "Move this line into the block: a tape records what is computed inside of it.",
     ]
+
+
+def test_the_largest_tape_of_a_run(tmp_path):
+    (tmp_path / "train.py").write_text(TRAINING)
+    run = subprocess.run(
+        [sys.executable, "-m", "gradtape", "run", "--memory", "train.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
+        check=True,
+    )
+    assert run.stdout == "done\n"
+    lines = run.stderr.splitlines()
+    assert lines[0].startswith("The largest tape of the run. The tape at train.py:7 holds ")
+    held = [line for line in lines if line.endswith("train.py:9  y = tf.sin(tf.exp(x))")]
+    assert "40 kB" in held[0]
+
+
+TRAINING = """
+import tensorflow as tf
+
+def step(n):
+    x = tf.ones([n, n])
+    with tf.GradientTape(watch_accessed_variables=False) as unused: pass
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.sin(tf.exp(x))
+    return tape.gradient(y, x)
+
+for n in (10, 100, 20):
+    step(n)
+print("done")
+"""

@@ -43,6 +43,8 @@ late.supply(
     explain_symbolic=_later(".function.explain", "explain_symbolic"),
     explain_gradient=_later(".inspect.explain", "explain"),
     explain_tape=_later(".inspect.asking", "explain_tape"),
+    memory_of_program=_later(".inspect.program", "memory_of"),
+    memory_of_tape=_later(".inspect.memory", "memory_of"),
 )
 for _class in (Tensor, Variable):
     for _name, _operator in OPERATORS.items():

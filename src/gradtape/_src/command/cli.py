@@ -23,8 +23,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             from ..inspect.numerics import enable_check_numerics
 
             enable_check_numerics()
+        report = None
+        if options.memory:
+            from ..inspect.memory import Largest
+
+            report = Largest()
+            report.begin()
         run = {"-c": _run.run_code, "-m": _run.run_module}.get(options.kind, _run.run_script)
-        run(options.target, rest)
+        try:
+            run(options.target, rest)
+        finally:
+            if report is not None:
+                report.end()
+                print(report, file=sys.stderr)
     elif options.command == "info":
         from . import info as _info
 
@@ -56,7 +67,8 @@ def _parser() -> argparse.ArgumentParser:
         help="run a script that imports tensorflow, on gradtape",
         description="Run a Python program as `python` would, but `import tensorflow` gives "
         "gradtape, in child processes too. All that follows SCRIPT goes to the program.",
-        usage="gradtape run [-h] [--explain] [--check-numerics] [-c | -m] SCRIPT [ARG ...]",
+        usage="gradtape run [-h] [--explain] [--check-numerics] [--memory] [-c | -m] SCRIPT "
+        "[ARG ...]",
         allow_abbrev=False,
     )
     for flag, what in [("-c", "the program itself"), ("-m", "a module's name")]:
@@ -70,6 +82,9 @@ def _parser() -> argparse.ArgumentParser:
         "--check-numerics",
         action="store_true",
         help="end with an error at the first op, forward or backward, that makes Inf or NaN",
+    )
+    run.add_argument(
+        "--memory", action="store_true", help="say at the end what the largest tape held, and where"
     )
     run.add_argument("target", metavar="SCRIPT", help="path of the script; - for standard input")
 

@@ -56,6 +56,12 @@ class Late:
     explain_tape: Callable[[Any], None]
     """Have all that happens noted, as long as a tape lives. From inspect/asking.py."""
 
+    memory_of_tape: Callable[[Any], Any]
+    """What a tape holds. From inspect/memory.py."""
+
+    memory_of_program: Callable[[str, Any], Any]
+    """What a program takes of memory, from XLA's account. From inspect/program.py."""
+
     def supply(self, **functions: Callable[..., Any]) -> None:
         """Fill in all functions, by name."""
         if functions.keys() != self.__annotations__.keys():

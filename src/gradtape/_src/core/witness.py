@@ -36,6 +36,9 @@ class Witness:
     def assigned(self, variable: Any, value: Any) -> None:
         """A value is stored in a variable."""
 
+    def paused(self, tape: Any) -> None:
+        """A tape records no more, for now: at the end of its block, for instance."""
+
     def derived(self, tape: Any, target: Any, sources: list[Any], found: list[Any]) -> None:
         """A tape has given the gradients `found` of `target` by `sources`."""
 

@@ -15,5 +15,5 @@ Control flow in a trace: `control.py` makes nodes (`node.py`), a choice (`choice
 
 Where sizes are not known: `by_need.py`, `by_value.py`, `uncompiled.py`; `sketch.py` and
 `by_example.py` learn shapes. For the user: `settings.py`, `explain.py`, `lines.py`, `listing.py`,
-`verify.py`, `export.py`; `symbolic.py` is `tf.gradients` and `tf.hessians`.
+`verify.py`, `export.py`, `memory.py`; `symbolic.py` is `tf.gradients` and `tf.hessians`.
 """

@@ -14,7 +14,6 @@ from typing import (
     Generic,
     ParamSpec,
     Self,
-    TypedDict,
     TypeVar,
     Unpack,
     overload,
@@ -61,18 +60,8 @@ from .signature import (
 if TYPE_CHECKING:
     from .concrete import BoundTrace
     from .export import ExportedFunction
-
-    class Options(TypedDict, total=False):
-        autograph: bool
-        jit_compile: bool | None
-        reduce_retracing: bool
-        experimental_implements: Any
-        experimental_autograph_options: Any
-        experimental_attributes: Any
-        experimental_relax_shapes: bool | None
-        experimental_compile: bool | None
-        experimental_follow_type_hints: bool | None
-        name: str | None
+    from .memory import ProgramMemory
+    from .signature import Options
 
 
 P = ParamSpec("P")
@@ -640,6 +629,11 @@ class Function(Generic[P, R]):
         >>> tf.function.load("square.npz")([1.0, 2.0])  # doctest: +SKIP
         """
         return self._concrete((), args, kwargs).export()
+
+    @border
+    def memory(self, *args: Any, **kwargs: Any) -> ProgramMemory:
+        """What the program for these arguments takes of memory, and which lines hold its peak."""
+        return self._concrete((), args, kwargs).memory()
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""

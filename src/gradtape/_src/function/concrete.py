@@ -13,6 +13,7 @@ from ..core import nest
 from ..core.composite import CompositeTensor, TypeSpec
 from ..core.convert import as_tensor
 from ..core.errors import Error, UnimplementedError
+from ..core.late import late
 from ..core.op import JointOp
 from ..core.recorder import named, recorders
 from ..core.sizes import SizesNeeded, SizeTensor
@@ -30,10 +31,11 @@ from .layout import Layout
 from .node import Block, Constant, Operand, Source
 from .program import Program, is_static, jitted, raise_if
 from .signature import Open, Traced, describe, fits
-from .trace import Executable, Tracer, Var, for_xla, leave_jax, results_of, var_of
+from .trace import Executable, Tracer, Var, footprint, for_xla, leave_jax, results_of, var_of
 
 if TYPE_CHECKING:
     from .export import ExportedFunction
+    from .memory import ProgramMemory
 
 
 class ConcreteFunction:
@@ -106,6 +108,7 @@ class ConcreteFunction:
             return checked.seen(outputs, outputs[: layout.assigned + layout.results])
 
         program.__name__ = program.__qualname__ = self.name
+        self._program = program
         # `jax.jit` takes an array of NumPy over in 0.8 µs, an Executable in 1.8; of each variable
         # it asks 0.2 µs more.
         count = layout.arguments
@@ -153,7 +156,8 @@ class ConcreteFunction:
         if outputs is None:
             outputs = self._loan.run(self._execute, [x._array for x in tensors])
         if tracing.witnesses and not self.graph.is_looked_at:
-            op = JointOp(self.name, tuple)
+            op = CalledProgram(self.name, tuple)
+            op.program = self
             inputs = [*tensors, *[v._as_tensor() for v in self._variables]]
             for witness in tracing.witnesses:
                 witness.ran(op, inputs, tuple(outputs), {})
@@ -338,6 +342,18 @@ class ConcreteFunction:
             f"not {stage!r}."
         )
 
+    def memory(self) -> ProgramMemory:
+        """What the program takes of memory: see `Function.memory`."""
+        if isinstance(self._compiled, Executable):
+            return late.memory_of_program(self.name, self._compiled.footprint)  # type: ignore[no-any-return]
+        layout = self._layout
+        if not all([is_static(x.shape) for x in layout.inputs]) or self._checked.cut.counted:
+            raise UnimplementedError(
+                f"memory: {self.name} is compiled anew for each size that is open in it. Ask for "
+                "it with tensors, or TensorSpecs in which all sizes are known."
+            )
+        return late.memory_of_program(self.name, footprint(self._program, layout.inputs))  # type: ignore[no-any-return]
+
     def captured_tensors(self) -> list[Tensor]:
         """The tensors outside that the results depend on and that are no arguments."""
         return [
@@ -358,6 +374,12 @@ class ConcreteFunction:
         tensors = [x for x in self._arguments if x._array is not self.graph.sizes]
         arguments = ", ".join(f"{x.dtype.name}{list(x.shape)}" for x in tensors)
         return f"<ConcreteFunction {self.name}({arguments})>"
+
+
+class CalledProgram(JointOp):
+    """A call of a program, as witnesses are told of it."""
+
+    program: ConcreteFunction
 
 
 class OpenFunction(ConcreteFunction):
@@ -494,6 +516,10 @@ class BoundTrace(Traced):
         lines += ["Output Type:", f"  {self.structured_outputs!r}"]
         captured = [f"  {v.name}: {v.dtype.name}{list(v.shape)}" for v in self.variables]
         return "\n".join([*lines, *(["Captures:", *captured] if captured else [])])
+
+    def memory(self) -> ProgramMemory:
+        """What the program takes of memory, and which lines hold its peak."""
+        return self._concrete.memory()
 
     @property
     def trace(self) -> ConcreteFunction:

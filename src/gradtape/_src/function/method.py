@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .api import Function
     from .concrete import BoundTrace
     from .export import ExportedFunction
+    from .memory import ProgramMemory
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,6 +47,11 @@ class Method(Generic[P, R]):
     def export(self, *args: Any, **kwargs: Any) -> ExportedFunction:
         """The trace for these arguments without its Python: StableHLO, to save and serve."""
         return self._function._concrete(self._instance, args, kwargs).export()
+
+    @border
+    def memory(self, *args: Any, **kwargs: Any) -> ProgramMemory:
+        """What the program for these arguments takes of memory, and which lines hold its peak."""
+        return self._function._concrete(self._instance, args, kwargs).memory()
 
     @property
     def python_function(self) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ import weakref
 from collections import defaultdict, deque
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -55,6 +55,21 @@ class Identity:
 
 class Traced:
     """Base of the functions that were traced for one signature: known without JAX, unlike them."""
+
+
+class Options(TypedDict, total=False):
+    """What `@function` takes by keyword, for type checkers."""
+
+    autograph: bool
+    jit_compile: bool | None
+    reduce_retracing: bool
+    experimental_implements: Any
+    experimental_autograph_options: Any
+    experimental_attributes: Any
+    experimental_relax_shapes: bool | None
+    experimental_compile: bool | None
+    experimental_follow_type_hints: bool | None
+    name: str | None
 
 
 class FunctionSpec(NamedTuple):

@@ -3,10 +3,11 @@
 A new version of JAX is met here. What is used of it beyond its documented API:
 `DynamicJaxprTrace` (`new_arg`, `make_eqn`, `var_to_tracer`; of its `frame` `tracing_eqns`,
 `add_eqn`, `newvar`, `constvar_to_val`), the fields `_trace`, `val` and `_line_info` of its tracers,
-those of its equations, `_evaluate` and `_get_vars` of sizes that are symbols, of a compiled program
-what runs it (`Executable`), the function by which all programs are compiled, and the state of a
-thread (`trace_ctx`, `enable_x64`). (Outside of the
-package only `engines/xla/products.py` looks behind a tracer, to see how it was computed,
+those of its equations, the lines that it writes into a program (`_source_info_context`),
+`_evaluate` and `_get_vars` of sizes that are symbols, of a compiled program what runs it
+(`Executable`) and what XLA says of it (`Footprint`), the function by which all programs are
+compiled, and the state of a thread (`trace_ctx`, `enable_x64`). (Outside of the package only
+`engines/xla/products.py` looks behind a tracer, to see how it was computed,
 `engines/xla/processor.py` makes a client of XLA, and `engines/xla/kept.py` asks for JAX's key of a
 program.)
 
@@ -24,7 +25,7 @@ from contextvars import ContextVar
 from functools import cache, partial, wraps
 from threading import Thread, current_thread, main_thread
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 import jax
@@ -45,7 +46,7 @@ from ..core.sizes import is_open
 from ..core.tensor import LateTensor, Tensor, zeros_of
 from ..core.tracebacks import PACKAGE
 from ..core.tracing import current_graph
-from ..engines.xla.kept import kept_on_disk
+from ..engines.xla.kept import compiled_anew, kept_on_disk
 from ..engines.xla.processor import keep_free_memory, options, processor
 from .lines import Line
 
@@ -197,11 +198,11 @@ def _scope_with(constraints: tuple[str, ...]) -> SymbolicScope:
 
 def _state() -> Any:
     local = jax.enable_x64.get_local(), jax.default_matmul_precision.get_local()
-    return trace_ctx.trace, trace_ctx.axis_env, *local
+    return trace_ctx.trace, trace_ctx.axis_env, _source.context, *local
 
 
 def _put_back(state: Any) -> None:
-    trace, axes, x64, products = state
+    trace, axes, _source.context, x64, products = state
     trace_ctx.set_trace(trace)  # type: ignore[no-untyped-call]
     trace_ctx.set_axis_env(axes)  # type: ignore[no-untyped-call]
     jax.enable_x64.set_local(x64)
@@ -260,9 +261,29 @@ class Equation:
         """
         equation, primitive = self._equation, self._equation.primitive
         params = primitive.get_bind_params(_numbered(equation.params))
-        with equation.ctx.manager:
+        with equation.ctx.manager, _lines_as_of(equation):
             results = primitive.bind(*map(read, equation.in_tracers), **params)
         return results if primitive.multiple_results else [results]
+
+
+class _lines_as_of:
+    """A block in which what is emitted is of the user's lines that an equation is of.
+
+    Of JAX's `user_context`, which puts a traceback of its own behind each error, the other half.
+    """
+
+    def __init__(self, equation: Any) -> None:
+        self._traceback = equation.source_info.traceback
+
+    def __enter__(self) -> None:
+        self._around = _source.context
+        _source.context = self._around.replace(traceback=self._traceback)
+
+    def __exit__(self, *error: Any) -> None:
+        _source.context = self._around
+
+
+_source: Any = source_info_util._source_info_context
 
 
 class Node(Equation):
@@ -400,8 +421,8 @@ class Executable:
         donated: Iterable[int],
         arguments: int = 0,
     ) -> None:
-        donated = tuple(donated)
-        self._donates = bool(donated)
+        self._function = function
+        self._donated = donated = tuple(donated)
         self._arguments = arguments  # the first of its inputs: arrays that nobody writes to
         self._kept: dict[int, tuple[Any, Any]] = {}  # on the GPU, large ones that came before
         self._jitted = jax.jit(function, donate_argnums=donated, keep_unused=True)
@@ -432,11 +453,16 @@ class Executable:
         devices = program.local_devices()
         self._place = jax.sharding.SingleDeviceSharding(devices[0]), devices
         self._handlers = compiled._executable.unsafe_call.out_handler.handlers
-        if self._donates and devices[0].platform == "gpu":
+        if self._donated and devices[0].platform == "gpu":
             self._run = InTurn(program)
         else:
             self._run = program.execute_sharded
         return self._run
+
+    @property
+    def footprint(self) -> Footprint:
+        """What it takes of memory."""
+        return footprint(self._function, self._avals, self._donated)
 
     def _on_device(self, i: int, array: Any) -> Any:
         if type(array) is not np.ndarray:
@@ -461,6 +487,54 @@ class Executable:
     def _put(self, i: int, array: Any) -> Any:
         sharding, devices = self._place
         return batched_device_put(self._avals[i], sharding, [array], devices, True, enable_x64=True)
+
+
+class Footprint(NamedTuple):
+    """What a program takes of memory, in bytes, and XLA's own account of it."""
+
+    arguments: int
+    outputs: int
+    aliased: int  # outputs that are written over arguments
+    temporary: int
+    code: int
+    assignment: bytes  # BufferAssignmentProto: the buffers, and which there are at the peak
+    module: bytes  # HloModuleProto: the ops that make them, with the user's lines
+
+    @classmethod
+    def of(cls, program: Any) -> Footprint:
+        stats = program.get_compiled_memory_stats()
+        return cls(
+            stats.argument_size_in_bytes,
+            stats.output_size_in_bytes,
+            stats.alias_size_in_bytes,
+            stats.temp_size_in_bytes,
+            stats.generated_code_size_in_bytes,
+            stats.serialized_buffer_assignment_proto,
+            program.hlo_modules()[0].as_serialized_hlo_module_proto(),
+        )
+
+
+def footprint(
+    function: Callable[..., Any], inputs: Iterable[Any], donated: tuple[int, ...] = ()
+) -> Footprint:
+    """What a function of arrays like `inputs` takes of memory, compiled for this.
+
+    (A program that was found on the disk may be of other lines of the user's.)
+    """
+
+    def program(*arrays: Any) -> Any:  # another function than the one that JAX knows
+        return function(*arrays)
+
+    home = processor()
+    place = home and jax.sharding.SingleDeviceSharding(home)
+    with jax.enable_x64(True), compiled_anew():
+        specs = [
+            jax.ShapeDtypeStruct(numbers(x.shape), x.dtype, sharding=place)  # type: ignore[no-untyped-call]
+            for x in inputs
+        ]
+        jitted: Any = jax.jit(program, donate_argnums=donated, keep_unused=True)
+        compiled = jitted.lower(*specs).compile(options())
+    return Footprint.of(compiled.runtime_executable())
 
 
 class InTurn:

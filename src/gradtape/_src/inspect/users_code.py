@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any
@@ -38,6 +39,14 @@ class Lines:
                 return file, frame.f_lineno
             frame = frame.f_back
         return "", 0
+
+    def frames(self, depth: int) -> Iterator[FrameType]:
+        """The frames of the user's code that run now, from the innermost out."""
+        frame: FrameType | None = sys._getframe(depth)
+        while frame is not None:
+            if self.is_users(frame.f_code.co_filename):
+                yield frame
+            frame = frame.f_back
 
 
 def locals_of(frame: FrameType) -> dict[str, Any]:

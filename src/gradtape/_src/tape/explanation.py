@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import linecache
-import os
 from dataclasses import dataclass, field
 from enum import Enum
+
+from ..core.tables import short
 
 
 class Cause(Enum):
@@ -41,7 +42,7 @@ class Step:
     """The norm of the cotangent of its result, where the path is connected."""
 
     def __str__(self) -> str:
-        place = f"  {_short(self.file)}:{self.line}" if self.file else ""
+        place = f"  {short(self.file)}:{self.line}" if self.file else ""
         size = "" if self.norm is None else f"  |gradient| {self.norm:.3g}"
         return f"{self.op} {list(self.shape)} {self.dtype}{size}{place}"
 
@@ -69,7 +70,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = [self.message]
         if self.file:
-            lines.append(f"  {_short(self.file)}:{self.line}: {self.source_line}".rstrip())
+            lines.append(f"  {short(self.file)}:{self.line}: {self.source_line}".rstrip())
         if self.suggestion:
             lines.append(self.suggestion)
         if self.path:
@@ -80,7 +81,7 @@ class Explanation:
         """The same for a notebook."""
         parts = [f"<b>{self.cause.name}</b> {html.escape(self.message)}"]
         if self.file:
-            place = f"{_short(self.file)}:{self.line}: {self.source_line}"
+            place = f"{short(self.file)}:{self.line}: {self.source_line}"
             parts.append(f"<pre style='margin:4px 0'>{html.escape(place)}</pre>")
         if self.suggestion:
             parts.append(html.escape(self.suggestion))
@@ -88,7 +89,7 @@ class Explanation:
             rows = "".join(
                 f"<tr><td>{html.escape(step.op)}</td><td>{list(step.shape)} {step.dtype}</td>"
                 f"<td>{'' if step.norm is None else f'{step.norm:.3g}'}</td>"
-                f"<td>{html.escape(f'{_short(step.file)}:{step.line}' if step.file else '')}</td>"
+                f"<td>{html.escape(f'{short(step.file)}:{step.line}' if step.file else '')}</td>"
                 "</tr>"
                 for step in self.path
             )
@@ -97,12 +98,3 @@ class Explanation:
                 f"</tr>{rows}</table>"
             )
         return "<div>" + "<br>".join(parts) + "</div>"
-
-
-def _short(file: str) -> str:
-    """A path from the current folder, if the file is in it."""
-    try:
-        relative = os.path.relpath(file)
-    except ValueError:  # on another drive of Windows
-        return file
-    return file if relative.startswith(os.pardir) else relative

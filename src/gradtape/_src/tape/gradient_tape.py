@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..core.annotations import Nest
     from .budget import Ledger
     from .explanation import Explanation
+    from .memory import Memory
 
     Source = Tensor | Variable
     Target = Source | Nest
@@ -131,6 +132,9 @@ class GradientTape(Tape):
         else:
             self._ledger.stop()
         self._recording = False
+        if tracing.witnesses:
+            for witness in tracing.witnesses:
+                witness.paused(self)
 
     def _forget(self) -> None:
         # As Tape.__init__ does, by way of which a tape would take 0.12 µs more, a third, to make.
@@ -260,6 +264,24 @@ class GradientTape(Tape):
         'NOT_WATCHED'
         """
         return late.explain_gradient(self, target, source)
+
+    @border
+    def memory(self) -> Memory:
+        """What the tape holds: arrays, each once, by op, by line and by function; and its records.
+
+        `print` shows it as a table, a notebook as a page. `total` is all of it in bytes, `freed`
+        what goes with the tape, `budget_frees` what a small `memory_budget` would not hold. Lines
+        are known to a tape made with `explain=True`. What was used up is held no more: ask before
+        the gradient.
+
+        >>> x = tf.ones([100, 100])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = tf.sin(tf.exp(x))
+        >>> [(held.what, held.kept_for) for held in tape.memory().tensors]
+        [('exp [100, 100] float32', ('exp', 'sin'))]
+        """
+        return late.memory_of_tape(self)  # type: ignore[no-any-return]
 
     @overload
     def jacobian(

@@ -6,8 +6,8 @@ See docs/decisions/0031.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache, wraps
 from typing import Any
 
@@ -32,6 +32,23 @@ def _programs() -> Store | None:
     return folder and Store(os.path.join(folder, "gradtape", "programs"), _LIMIT)  # type: ignore[return-value]
 
 
+class _State:
+    anew = 0  # blocks, in any thread, in which nothing is read
+
+
+_state = _State()
+
+
+@contextmanager
+def compiled_anew() -> Iterator[None]:
+    """A block in which programs are compiled, though they may be on the disk."""
+    _state.anew += 1
+    try:
+        yield
+    finally:
+        _state.anew -= 1
+
+
 def kept_on_disk(compile_program: Callable[..., Any]) -> Callable[..., Any]:
     """The same for programs of our own client; what was compiled before is read.
 
@@ -42,7 +59,8 @@ def kept_on_disk(compile_program: Callable[..., Any]) -> Callable[..., Any]:
     def compiled(
         client: Any, module: Any, devices: Any, options: Any, callbacks: Any, **others: Any
     ) -> Any:
-        store = None if callbacks or others or not is_own(client) else _programs()
+        own = is_own(client) and not (callbacks or others or _state.anew)
+        store = _programs() if own else None
         if store is None:
             return compile_program(client, module, devices, options, callbacks, **others)
         key = _key(client, module, devices, options)
