@@ -24,7 +24,7 @@ from ..core.engine import engine_of
 from ..core.op import Op, as_tuple
 from ..core.recorder import Observer, heard_by, named, recorders
 from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of, new_key, zeros_of
-from ..core.tracing import current_graph, traced_into
+from ..core.tracing import current_graph, traced_into, tracing
 from ..engines.xla.checks import not_finite
 from ..engines.xla.keys import fold_in
 from ..tape.control import EAGER, EagerForms, forms
@@ -146,7 +146,8 @@ class Graph(Observer):
         self.feeds: list[tuple[Any, Callable[[], Any]]] = []  # tracers, and what each call feeds
         self.checks: list[Check] = []
         self.checked: set[Any] = set()  # what checks are known as
-        self.is_looked_at = False  # whether a witness left looks: see `look`
+        # Whether it is traced for a witness that looks into it: see `look`.
+        self.is_looked_at: bool = tracing.looking if outer is None else outer.is_looked_at
         self.messages: list[Any] = []  # what checks inside compiled code found wrong
         self.called: list[Graph] = []  # of functions with effects or checks, called inside this one
         self.takes: Takes = Takes(name) if outer is None else outer.takes
@@ -446,7 +447,6 @@ class Graph(Observer):
         It does so where `array` is not finite, in the order of the program, and raises what it has
         to say. Until then it takes no time.
         """
-        self.root.is_looked_at = True
         self.trace.add(_Look(self, array, say, arrays))
 
     @property

@@ -159,7 +159,7 @@ class NumericsCheck(Witness):
         """Let the program look that is being traced, when it speaks."""
         graph = current_graph()
         array = outputs[number]._array
-        if graph is None or array.dtype not in dtypes.INEXACT:
+        if graph is None or not graph.is_looked_at or array.dtype not in dtypes.INEXACT:
             return
         origin = self._origin(op, inputs, outputs, params, line)
         name = graph.root.name
@@ -207,7 +207,8 @@ class NumericsCheck(Witness):
             infinite.any() and not given_nan and not given_inf
         ):
             return
-        raise self._error(origin, number, y, inputs, nans, infinite)
+        with np.errstate(all="ignore"):
+            raise self._error(origin, number, y, inputs, nans, infinite)
 
     def _error(
         self, origin: _Origin, number: int, y: Any, inputs: list[Any], nans: Any, infinite: Any
@@ -330,8 +331,11 @@ def all_finite(array: Any) -> bool:
         if array.size == 1:
             return isfinite(array.item())
         flat = array.ravel("K")
-        if isfinite(flat.dot(flat)):
-            return True
+        try:
+            if isfinite(flat.dot(flat)):
+                return True
+        except RuntimeWarning:  # of the overflow, where the user has turned warnings into errors
+            pass
     elif dtype.kind in "iubO" or dtype not in dtypes.INEXACT:
         return True
     return bool(np.isfinite(array).all())

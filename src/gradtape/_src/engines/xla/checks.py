@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -71,26 +72,26 @@ def _run_eagerly(op: Any, params: dict[str, Any], *arrays: Any) -> None:
 def not_finite(arrays: list[Any]) -> Any:
     """1 if there is an Inf or a NaN in one of these, else 0.
 
-    0 times a number is 0, unless it is Inf or NaN. XLA makes a loop for each shape of such sums. Of
-    large matrices a product with a vector is quicker, which it leaves to a library; its elements
-    are so small that no sum overflows.
+    XLA makes one loop of the tests of several arrays of a shape. A product with a vector is
+    quicker, for large matrices: XLA leaves it to a library. The elements of the vector are so small
+    that no sum overflows; and the barrier keeps XLA from moving factors, which may have made the
+    Inf, to the other side of the product.
     """
-    sums: dict[Any, list[Any]] = {}
-    total = jnp.float32(0)
+    tests: dict[Any, list[Any]] = {}
+    found = []
     for array in map(jnp.asarray, arrays):
-        parts = [jnp.real(array), jnp.imag(array)] if jnp.iscomplexobj(array) else [array]
-        for x in parts:
-            if not jnp.issubdtype(x.dtype, jnp.floating):
-                continue
-            if x.dtype in _TINY and x.ndim > 1 and x.size >= _LARGE and x.shape[-1] >= 64:
-                small = jnp.full(x.shape[-1:], _TINY[x.dtype], x.dtype)
-                total += (jnp.matmul(x, small) * 0).sum().astype(np.float32)
-            else:
-                sums.setdefault((x.shape, x.dtype), []).append(x * 0)
-    for same in sums.values():
+        if not jnp.issubdtype(array.dtype, jnp.inexact):
+            continue
+        if array.dtype in _TINY and array.ndim > 1 and array.size >= _LARGE:
+            small = jnp.full(array.shape[-1:], _TINY[array.dtype], array.dtype)
+            sums = jnp.matmul(jax.lax.optimization_barrier(array), small)
+            found.append(jnp.isfinite(sums).all())
+        else:
+            tests.setdefault((array.shape, array.dtype), []).append(jnp.isfinite(array))
+    for same in tests.values():
         for start in range(0, len(same), 16):
-            total += functools.reduce(jnp.add, same[start : start + 16]).sum().astype(np.float32)
-    return (total != 0).astype(np.int32)
+            found.append(functools.reduce(jnp.logical_and, same[start : start + 16]).all())
+    return 1 - functools.reduce(jnp.logical_and, found, np.True_).astype(np.int32)
 
 
 def in_range(x: Any, low: int | None, high: int) -> Any:
