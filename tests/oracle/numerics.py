@@ -1,4 +1,4 @@
-"""What enable_check_numerics says of a few programs: run by test_numerics.py here and on TensorFlow.
+"""What enable_check_numerics says of some programs: for test_numerics.py, here and on TensorFlow.
 
 As a script it prints, for each program and way to run it, the class of the error and its first
 line, as JSON.
