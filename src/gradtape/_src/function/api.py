@@ -29,14 +29,7 @@ from ..core.sizes import SizesNeeded
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ..core.tracebacks import border, shorten
-from ..core.tracing import (
-    OtherElements,
-    Stream,
-    current_graph,
-    functions,
-    may_create,
-    tracing,
-)
+from ..core.tracing import OtherElements, Stream, current_graph, functions, may_create, tracing
 from ..tape.scopes import get_logger, outside_name_scopes
 from .method import Method
 from .signature import (
@@ -71,10 +64,6 @@ S = TypeVar("S")
 
 _RETRACES = 5
 """After so many traces in a row for one function, its user is told what causes them."""
-
-_LOOKED_AT = "looked at"
-"""In the signature of a trace that witnesses look into."""
-
 
 class _Decorator:
     """Compile a Python function: traced once for each signature, run as one program of XLA.
@@ -301,10 +290,8 @@ class Function(Generic[P, R]):
             key = tuple([describe(a, leaves) for a in args])
         except RecursionError:
             raise nest.too_deep(f"{self.name}: an argument") from None
-        if shapes or not placement.tf32:
-            key += (repr(shapes), placement.tf32)  # (as a text, of which no size is left open)
-        if tracing.looking:
-            key += (_LOOKED_AT,)
+        if shapes or not placement.tf32 or tracing.looking:  # (a text: no size of it is left open)
+            key += (repr(shapes), placement.tf32, tracing.looking)
         concrete = self._trace_of(key)
         if concrete is None or (concrete.resizable and concrete.is_outdated):
             concrete = self._trace(key, instance, args, leaves)
