@@ -65,6 +65,7 @@ S = TypeVar("S")
 _RETRACES = 5
 """After so many traces in a row for one function, its user is told what causes them."""
 
+
 class _Decorator:
     """Compile a Python function: traced once for each signature, run as one program of XLA.
 
