@@ -1,5 +1,6 @@
 """`gradtape run --explain` and the like: a script is asked about without a change to it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -70,3 +71,24 @@ for n in (10, 100, 20):
     step(n)
 print("done")
 """
+
+
+def test_where_the_time_of_a_run_went(tmp_path):
+    (tmp_path / "train.py").write_text(TRAINING)
+    run = subprocess.run(
+        [sys.executable, "-m", "gradtape", "run", "--profile", "--profile-file=t.json", "train.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
+        check=True,
+    )
+    assert run.stdout == "done\n"
+    lines = run.stderr.splitlines()
+    assert " in ops: forward " in lines[0]
+    (forward,) = [line for line in lines if "forward" in line and "train.py:9  y = tf" in line]
+    assert " 6 " in forward  # two ops, three times
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    assert [event["name"] for event in events].count("exp") == 3
+    assert lines[-1] == "The profile is in t.json."

@@ -44,6 +44,9 @@ late.supply(
     explain_gradient=_later(".inspect.explain", "explain"),
     explain_tape=_later(".inspect.asking", "explain_tape"),
     memory_of_program=_later(".inspect.program", "memory_of"),
+    new_profiler=_later(".inspect.profiler", "Profiler"),
+    profile_of_tape=_later(".inspect.profiler", "profile_of"),
+    profile_tape=_later(".inspect.profiler", "profile_tape"),
     memory_of_tape=_later(".inspect.memory", "memory_of"),
 )
 for _class in (Tensor, Variable):

@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..version import __version__
+
+if TYPE_CHECKING:
+    from ..tape.profile import Profile
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,6 +33,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             report = Largest()
             report.begin()
+        profiler = None
+        if options.profile or options.profile_file:
+            from ..inspect.profiler import Profiler
+
+            profiler = Profiler()
+            profiler.begin()
+            profiler.start()
         run = {"-c": _run.run_code, "-m": _run.run_module}.get(options.kind, _run.run_script)
         try:
             run(options.target, rest)
@@ -36,11 +47,23 @@ def main(argv: Sequence[str] | None = None) -> int:
             if report is not None:
                 report.end()
                 print(report, file=sys.stderr)
+            if profiler is not None:
+                profiler.stop()
+                profiler.end()
+                _tell(profiler.profile(), options.profile_file)
     elif options.command == "info":
         from . import info as _info
 
         print(_info.report(devices=options.devices))
     return 0
+
+
+def _tell(profile: Profile, path: str | None) -> None:
+    print(profile, file=sys.stderr)
+    if path is not None:
+        speedscope = path.removesuffix(".gz").endswith(".speedscope.json")
+        (profile.save_speedscope if speedscope else profile.save_chrome_trace)(path)
+        print(f"The profile is in {path}.", file=sys.stderr)
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:
@@ -67,8 +90,8 @@ def _parser() -> argparse.ArgumentParser:
         help="run a script that imports tensorflow, on gradtape",
         description="Run a Python program as `python` would, but `import tensorflow` gives "
         "gradtape, in child processes too. All that follows SCRIPT goes to the program.",
-        usage="gradtape run [-h] [--explain] [--check-numerics] [--memory] [-c | -m] SCRIPT "
-        "[ARG ...]",
+        usage="gradtape run [-h] [--explain] [--check-numerics] [--memory] [--profile] "
+        "[--profile-file=FILE] [-c | -m] SCRIPT [ARG ...]",
         allow_abbrev=False,
     )
     for flag, what in [("-c", "the program itself"), ("-m", "a module's name")]:
@@ -85,6 +108,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument(
         "--memory", action="store_true", help="say at the end what the largest tape held, and where"
+    )
+    run.add_argument(
+        "--profile", action="store_true", help="say at the end where the time went, by op and line"
+    )
+    run.add_argument(
+        "--profile-file",
+        metavar="FILE",
+        help="write that for Perfetto, or into FILE.speedscope.json for speedscope",
     )
     run.add_argument("target", metavar="SCRIPT", help="path of the script; - for standard input")
 

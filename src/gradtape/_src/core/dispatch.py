@@ -27,7 +27,7 @@ from .spec import same_dtype, spec_of
 from .take_over import take_over
 from .tensor import Tensor, new_key
 from .tracebacks import shorten
-from .tracing import current_graph, note, switches, tracing
+from .tracing import begin, current_graph, note, switches, tracing
 
 _FLOAT32 = np.dtype(np.float32)
 _ndarray = np.ndarray
@@ -70,6 +70,8 @@ def unary(op: Op) -> Callable[..., Tensor]:
             dtype = a.dtype
             if dtype is not usual and dtype not in allowed:
                 _refuse_dtype(op, x)
+            if _noting:
+                begin(op)
             out = _new(Tensor)
             out._key = None
             kind = type(a)
@@ -148,6 +150,8 @@ def binary(op: Op) -> Callable[..., Tensor]:
                 x, y = _agree(op, [x, y], op.arguments)
                 a = x._array
                 b = y._array
+            if _noting:
+                begin(op)
             out = _new(Tensor)
             out._key = None
             try:
@@ -209,6 +213,8 @@ def single(op: Op) -> Callable[..., Any]:
             a = x._array
             if a.dtype not in allowed:
                 _refuse_dtype(op, x)
+            if _noting:
+                begin(op)
             try:
                 if in_blocks and type(a) is _ndarray and a.size >= LARGE:
                     result = op.run_large(a, **params)
@@ -251,6 +257,8 @@ def nary(op: Op) -> Callable[..., Any]:
                     if x._intercept is not None:
                         return x._intercept(op, inputs, params)
             arrays = [x._array for x in inputs]
+            if _noting:
+                begin(op)
             try:
                 if in_blocks and _are_large(arrays):
                     result = op.run_large(*arrays, **params)

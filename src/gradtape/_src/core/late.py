@@ -56,6 +56,15 @@ class Late:
     explain_tape: Callable[[Any], None]
     """Have all that happens noted, as long as a tape lives. From inspect/asking.py."""
 
+    profile_tape: Callable[[Any], None]
+    """Have the ops of a tape timed, as long as it lives. From inspect/profiler.py."""
+
+    new_profiler: Callable[[], Any]
+    """A witness that times all op calls, to be started. From inspect/profiler.py."""
+
+    profile_of_tape: Callable[[Any], Any]
+    """Where the time of a tape went. From inspect/profiler.py."""
+
     memory_of_tape: Callable[[Any], Any]
     """What a tape holds. From inspect/memory.py."""
 

@@ -109,8 +109,9 @@ class Op:
     `in_blocks`     no                          its elements are made of elements of the arguments,
                                                 which broadcast: an engine may run the kernel on
                                                 parts of large arrays
-    `work`          elements of all tensors     function of the tensors and the output: what a call
-                                                costs, in elements looked at or multiplications
+    `work`          elements of all tensors     function of the tensors, the output and the static
+                                                parameters: what a call costs, in multiplications,
+                                                each with its addition; or in elements looked at
     `batch_axes`    no rule, until `batch`      for an op of one tensor that takes leading axes as a
                                                 batch: its static parameters that count axes, which
                                                 are one larger with a batch axis; `()` for none
@@ -179,6 +180,7 @@ class Op:
         self.domain = domain or {}
         self.result = result or (lambda dtype: dtype)
         self.work = work or _touched
+        self.multiplies = work is not None
         self.pattern = pattern
         self.in_blocks = in_blocks
         self.differentiable = self.nondiff != frozenset(self.arguments)
@@ -483,7 +485,7 @@ class _VariadicPulls:
         return self._fixed[position] if index < 0 else partial(self._variadic, index)
 
 
-def _touched(*tensors: Any) -> float:
+def _touched(*tensors: Any, **params: Any) -> float:
     """The number of elements of all tensors: the work of an op that looks at each once."""
     return sum([_touched(*t) if type(t) is tuple else t._array.size for t in tensors])
 

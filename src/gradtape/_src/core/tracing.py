@@ -91,6 +91,12 @@ def _switch() -> None:
 keep(_graph.get, _trace_into)
 
 
+def begin(op: Any) -> None:
+    """Let the witnesses know that the kernel of an op, or a program, is about to run."""
+    for witness in tracing.witnesses:
+        witness.begins(op)
+
+
 def note(op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
     """Let the graph that this thread traces, and the witnesses, know of an op call."""
     graph = _graph.get()

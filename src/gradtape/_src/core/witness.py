@@ -7,9 +7,12 @@ call pays nothing for it: see `switches` in tracing.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .tracing import tracing
+
+Derivative = Callable[[Any, list[int]], list[Any]]
 
 
 class Witness:
@@ -24,6 +27,9 @@ class Witness:
     Functions are then traced for it, apart from the traces that others use.
     """
 
+    def begins(self, op: Any) -> None:
+        """The kernel of an op is about to run. (If it fails, the op has not run.)"""
+
     def ran(self, op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
         """An op call: tensors in a tuple or list, and a tensor or a tuple of them."""
 
@@ -35,6 +41,13 @@ class Witness:
 
     def assigned(self, variable: Any, value: Any) -> None:
         """A value is stored in a variable."""
+
+    def resumed(self, tape: Any) -> None:
+        """A tape records from here on."""
+
+    def deriving(self, tape: Any, derivative: Derivative) -> Derivative:
+        """What a tape is to compute of its records, last first, and the keys of the sources."""
+        return derivative
 
     def paused(self, tape: Any) -> None:
         """A tape records no more, for now: at the end of its block, for instance."""

@@ -20,7 +20,7 @@ from ..core.op import JointOp, as_tuple
 from ..core.recorder import heard_by, recorders
 from ..core.spec import Spec
 from ..core.tensor import Tensor, is_inexact, new_key, zeros_of
-from ..core.tracing import current_graph
+from ..core.tracing import begin, current_graph, tracing
 from ..ops.array.joining import stack
 from ..ops.array.shape import broadcast_to
 from ..tape.batching import Batch, BatchedTensor, innermost
@@ -323,7 +323,15 @@ class CompiledCall(Call):
         }
         values = self._values_for(derivative, given)
         call = CompiledCall(f"{name} of {self.name}", derivative.program, values, sources)
-        return iter(call.run(derivative.targets))
+        op = None
+        if tracing.witnesses:
+            op = JointOp(call.name, tuple)
+            begin(op)
+        outputs = call.run(derivative.targets)
+        if op is not None:
+            for witness in tracing.witnesses:
+                witness.ran(op, call.inputs, tuple(outputs), {})
+        return iter(outputs)
 
     def _values_for(self, derivative: Derivative, given: list[Tensor]) -> list[Any]:
         """The values of the inputs of a derivative."""

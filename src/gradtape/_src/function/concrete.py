@@ -18,7 +18,7 @@ from ..core.op import JointOp
 from ..core.recorder import named, recorders
 from ..core.sizes import SizesNeeded, SizeTensor
 from ..core.tensor import Tensor, is_inexact
-from ..core.tracing import Stream, current_graph, tracing
+from ..core.tracing import Stream, begin, current_graph, tracing
 from ..tape.cell import Loan
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable
@@ -146,7 +146,11 @@ class ConcreteFunction:
         return self._call(tensors)
 
     def _call(self, tensors: list[Tensor]) -> Any:
-        outputs = None
+        outputs = op = None
+        if tracing.witnesses and not self.graph.is_looked_at:
+            op = CalledProgram(self.name, tuple)
+            op.program = self
+            begin(op)
         if recorders():
             for v in self._variables:
                 v._tell_tapes()
@@ -155,9 +159,7 @@ class ConcreteFunction:
                 outputs = self._run_recorded(tensors, sources)
         if outputs is None:
             outputs = self._loan.run(self._execute, [x._array for x in tensors])
-        if tracing.witnesses and not self.graph.is_looked_at:
-            op = CalledProgram(self.name, tuple)
-            op.program = self
+        if op is not None:
             inputs = [*tensors, *[v._as_tensor() for v in self._variables]]
             for witness in tracing.witnesses:
                 witness.ran(op, inputs, tuple(outputs), {})

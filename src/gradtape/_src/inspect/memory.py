@@ -30,7 +30,7 @@ from ..tape.cell import Cell
 from ..tape.memory import Held, Memory, Share
 from ..tape.variable import Variable
 from .journal import Journal, journal_of_process
-from .places import NOWHERE, Place, Places
+from .places import NOWHERE, Call, Place, Places
 
 _ENTERED = (tuple, list, dict, set, frozenset, Tensor, JointOp, Variable, Cell, Ledger,
             CellType, MethodType, partial)  # fmt: skip
@@ -41,6 +41,7 @@ _LEAVES = (int, float, str, Spec)
 
 def memory_of(tape: Any, places: Places | None = None) -> Memory:
     """The Memory of a tape; `places` knows where tensors were made."""
+    noted: Places | None = places or vars(tape).get("_profiler")
     uses = _uses(tape)
     objects, edges = _reached(tape)
     outside = _held_elsewhere(objects, edges)
@@ -51,12 +52,12 @@ def memory_of(tape: Any, places: Places | None = None) -> Memory:
     }
     own = [getsizeof(x) - _own_data(x) for i, x in enumerate(objects) if i and i not in outside]
     variables = {id(_whole(v._cell.array())): v for v in tape.variables.values()}
-    place_of = _places(tape) if places is None else places.place_of
+    place_of = _places(tape) if noted is None else noted.place_of
     tensors = [
         _held(entry, uses.get(number, _NO_USE), variables.get(number), place_of)
         for number, entry in arrays.items()
     ]
-    around = NOWHERE if places is None else places.of_tapes.get(tape, NOWHERE)
+    around = NOWHERE if noted is None else noted.of_tapes.get(tape, NOWHERE)
     functions = _functions(arrays, uses, place_of, around)
     tensors.sort(key=lambda held: -held.bytes)
     return Memory(tensors, sum(own), len(_records(tape)), *around.line, functions)
@@ -335,7 +336,7 @@ def _functions(
 ) -> list[Share]:
     """What was made in functions of the user that were called inside of the block."""
     blocks = set(around.call or ())
-    found: dict[CodeType, list[int]] = {}
+    found: dict[CodeType, tuple[Call, list[int]]] = {}
     for number, entry in arrays.items():
         use = uses.get(number)
         if use is None or use.maker is None or entry.is_outside:
@@ -344,18 +345,14 @@ def _functions(
         keepers = [set(place_of(key).call or ()) for key in use.keepers]
         outermost = {call.code: call for call in place_of(use.key).call or () if call not in blocks}
         for code, call in outermost.items():
-            share = found.setdefault(code, [0, 0, 0])
+            _, share = found.setdefault(code, (call, [0, 0, 0]))
             share[0] += size
             share[1] += 1
             if all([call in keeper for keeper in keepers]):  # else it is a result of the call
                 share[2] += size
     shares = [
-        Share(f"{_name(code)} ({short(code.co_filename)}:{code.co_firstlineno})", *numbers)
-        for code, numbers in found.items()
-        if code.co_name != "<module>"
+        Share(f"{call.name} ({short(call.code.co_filename)}:{call.code.co_firstlineno})", *numbers)
+        for call, numbers in found.values()
+        if call.name != "<module>"
     ]
     return sorted(shares, key=lambda share: -share.saved)
-
-
-def _name(code: CodeType) -> str:
-    return code.co_qualname.rpartition("<locals>.")[2]

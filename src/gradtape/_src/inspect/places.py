@@ -7,6 +7,7 @@ would free, and for the picture of a profile.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from threading import local
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -15,21 +16,28 @@ from weakref import WeakKeyDictionary
 from ..core.tensor import key_of
 from ..core.tracing import current_graph
 from ..core.witness import Witness
+from ..tape.profile import Frame
 from .users_code import Line, Lines
 
 _MOST = 200_000
 """Tensors whose places are kept, of a program that runs on and on: the last ones."""
 
 
+_numbers = count(1)
+
+
 class Call:
     """A call of a function of the user."""
 
-    __slots__ = ("caller", "code", "line")
+    __slots__ = ("caller", "code", "line", "stack")
 
     def __init__(self, code: CodeType, caller: Call | None, line: int) -> None:
         self.code = code
         self.caller = caller
         self.line = line  # of the caller, where it is called
+        around = () if caller is None else caller.stack
+        frame = Frame(self.name, code.co_filename, code.co_firstlineno)
+        self.stack: tuple[tuple[int, Frame], ...] = (*around, (next(_numbers), frame))
 
     def __iter__(self) -> Iterator[Call]:
         """This call, and those around it, from the innermost out."""
@@ -40,7 +48,7 @@ class Call:
 
     @property
     def name(self) -> str:
-        return self.code.co_qualname
+        return self.code.co_qualname.rpartition("<locals>.")[2]
 
 
 class Place(NamedTuple):

@@ -89,7 +89,7 @@ class Ledger(Observer):
     def _write_recipes(self, op: Op, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
         known = self._recipes
         ingredients = tuple([Stored(x._key) if x._key in known else x for x in inputs])
-        work = op.work(*inputs, outputs)
+        work = op.work(*inputs, outputs, **params)
         if type(outputs) is tuple:
             for index, y in enumerate(outputs):
                 known[y._key] = Recipe(op, ingredients, params, index, work)

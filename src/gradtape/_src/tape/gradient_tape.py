@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .budget import Ledger
     from .explanation import Explanation
     from .memory import Memory
+    from .profile import Profile
 
     Source = Tensor | Variable
     Target = Source | Nest
@@ -65,6 +66,8 @@ class GradientTape(Tape):
     holds more than that, and computes it again on the way back; the gradients are the same to the
     last bit.
 
+    With `profile`, `tape.profile()` tells the time of each op of the block and of the gradient.
+
     With `explain`, `tape.explain(target, source)` can say of any gradient why it is what it is, and
     where: all ops are noted, with their lines, as long as the tape lives.
     """
@@ -83,6 +86,7 @@ class GradientTape(Tape):
         *,
         memory_budget: int | str | None = None,
         explain: bool = False,
+        profile: bool = False,
     ) -> None:
         self.persistent = persistent
         self.watches_variables = watch_accessed_variables
@@ -95,6 +99,8 @@ class GradientTape(Tape):
         self._forget()
         if explain:
             late.explain_tape(self)
+        if profile:
+            late.profile_tape(self)
 
     # Recording
 
@@ -125,6 +131,9 @@ class GradientTape(Tape):
         else:
             self._ledger.start()
         self._recording = True
+        if tracing.witnesses:
+            for witness in tracing.witnesses:
+                witness.resumed(self)
 
     def _pause(self) -> None:
         if self._ledger is None:
@@ -271,8 +280,8 @@ class GradientTape(Tape):
 
         `print` shows it as a table, a notebook as a page. `total` is all of it in bytes, `freed`
         what goes with the tape, `budget_frees` what a small `memory_budget` would not hold. Lines
-        are known to a tape made with `explain=True`. What was used up is held no more: ask before
-        the gradient.
+        are known to a tape made with `explain=True` or `profile=True`, functions to the latter.
+        What was used up is held no more: ask before the gradient.
 
         >>> x = tf.ones([100, 100])
         >>> with tf.GradientTape() as tape:
@@ -282,6 +291,24 @@ class GradientTape(Tape):
         [('exp [100, 100] float32', ('exp', 'sin'))]
         """
         return late.memory_of_tape(self)  # type: ignore[no-any-return]
+
+    @border
+    def profile(self) -> Profile:
+        """Where the time of this tape's block and of its derivatives went, by op and by line.
+
+        For a tape made with `profile=True`. `print` shows it as a table, a notebook as a page;
+        `save_chrome_trace(path)` and `save_speedscope(path)` write it for the viewers of Perfetto
+        and speedscope.
+
+        >>> x = tf.ones([100, 100])
+        >>> with tf.GradientTape(profile=True) as tape:
+        ...     tape.watch(x)
+        ...     y = tf.reduce_sum(x @ x)
+        >>> _ = tape.gradient(y, x)
+        >>> [(row.name, row.calls) for row in tape.profile().ops if row.flops]
+        [('matmul', 1), ('matmul_ta', 1), ('matmul_tb', 1)]
+        """
+        return late.profile_of_tape(self)  # type: ignore[no-any-return]
 
     @overload
     def jacobian(
@@ -450,7 +477,10 @@ class GradientTape(Tape):
             self._pause()
         elif self._recording and uses_up:
             _inside_persistent.log()
-        found = derivative(self._reversed(release=self._used), keys)
+        records = self._reversed(release=self._used)
+        for witness in tracing.witnesses:
+            derivative = witness.deriving(self, derivative)
+        found = derivative(records, keys)
         if zeros is not None:
             found = [
                 zeros(source) if g is None else g

@@ -111,6 +111,10 @@ class CupyEngine(Contract):
     def from_xla(self, array: Any) -> Any:
         return xla.from_xla(array)
 
+    def wait(self) -> None:
+        """Until all that was begun is computed."""
+        cupy.cuda.get_current_stream().synchronize()
+
     def begun(self, array: Any) -> bool:
         return xla.begun(array)
 

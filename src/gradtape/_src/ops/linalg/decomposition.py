@@ -38,6 +38,7 @@ from .matrices import (
     may_be_recorded,
     square_spec,
     to_matrix,
+    work_of_square,
 )
 from .systems import _invertible, _solve, _triangular_solve, half_lower
 
@@ -65,7 +66,7 @@ def _gaps(values: Tensor) -> Tensor:
 # LU
 
 
-@op(batch_axes=(), dtypes=LAPACK, samples=lambda r: [
+@op(batch_axes=(), dtypes=LAPACK, work=work_of_square(1 / 3), samples=lambda r: [
     ([_invertible(r, 3, 3)[::-1].copy()], {"dtype": np.dtype("int32")}),
     ([_invertible(r, 2, 2, 2)], {"dtype": np.dtype("int64")}),
     ([_invertible(r, 2, 2) + 1j * r.normal(size=(2, 2))], {"dtype": np.dtype("int32")}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -103,7 +104,36 @@ def _einsum_pattern(position, x, out, params):
     return [(own.index(label), i) for i, label in enumerate(result) if label in own]
 
 
-@op(pattern=_einsum_pattern, linear="operands", dtypes=dt.NUMERIC, samples=_einsum_samples)
+def _multiplications(*tensors: Tensor, equation: str, optimize: str) -> float:
+    """For each two that are contracted, the product of the sizes of their labels."""
+    terms, out = equation.split("->")
+    labels, operands = terms.split(","), tensors[:-1]
+    sizes = {
+        x: n
+        for term, operand in zip(labels, operands, strict=True)
+        for x, n in zip(term, operand._array.shape, strict=True)
+    }
+    if len(labels) > 2:
+        empty = [np.broadcast_to(np.float32(0), x._array.shape) for x in operands]
+        steps = np.einsum_path(equation, *empty, optimize=optimize)[0][1:]
+    else:
+        steps = [tuple(range(len(labels)))]
+    work = 0.0
+    for step in steps:
+        taken = {x for i in step for x in labels[i]}
+        labels = [term for i, term in enumerate(labels) if i not in step]
+        work += math.prod([float(sizes[x]) for x in taken])
+        labels.append("".join(taken & {*out, *"".join(labels)}))
+    return work
+
+
+@op(
+    pattern=_einsum_pattern,
+    linear="operands",
+    dtypes=dt.NUMERIC,
+    samples=_einsum_samples,
+    work=_multiplications,
+)
 def _einsum(xp, *operands, equation, optimize):
     """An Einstein sum whose equation is written out: no `...`, and nothing broadcasts."""
     return xp.einsum(equation, *operands, optimize=optimize)

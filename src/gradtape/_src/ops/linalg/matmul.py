@@ -104,7 +104,7 @@ def _product(name: str, transpose_a: bool, transpose_b: bool) -> Any:
     declared = Op(
         kernel,
         linear="a, b",
-        work=_multiplications,
+        work=_multiplications(-2 if transpose_a else -1),
         pattern=pattern,
         dtypes=dt.NUMERIC,
         name=name,
@@ -141,9 +141,12 @@ def _product_pattern(transpose_a: bool, transpose_b: bool) -> Any:
     return pattern
 
 
-def _multiplications(a: Tensor, b: Tensor, out: Tensor) -> float:
-    """Those of a matrix product: each row of the one side meets each column of the other."""
-    return math.sqrt(float(a._array.size) * b._array.size * out._array.size)
+def _multiplications(axis: int) -> Callable[..., float]:
+    """Those of a matrix product: for each element of it as many as the summed axis of `a` is long.
+
+    (Not of three sizes alone: an axis may be a batch.)
+    """
+    return lambda a, b, out: float(out._array.size) * a._array.shape[axis]
 
 
 def _own_spec_if_broadcast(rule: Rule) -> Rule:

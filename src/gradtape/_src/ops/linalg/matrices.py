@@ -4,6 +4,7 @@ arguments.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ def square_spec(op: str, **named: Spec) -> Spec:
             f"{spec.shape[-2]} rows, {spec.shape[-1]} columns."
         )
     return spec
+
+
+def work_of_square(part: float) -> Callable[..., float]:
+    """The multiplications of what takes `part` of n**3 for each matrix of n rows."""
+    return lambda input, *out, **_: part * input._array.size * input._array.shape[-1]
 
 
 def system_spec(op: str, matrix: Spec, rhs: Spec) -> Spec:

@@ -32,6 +32,7 @@ from .matrices import (
     may_be_recorded,
     square_spec,
     system_spec,
+    work_of_square,
 )
 
 
@@ -53,7 +54,13 @@ def _invertible_samples(r):
     ]
 
 
-@op(batch_axes=(), pattern=each_matrix, dtypes=LAPACK, samples=_invertible_samples)
+@op(
+    batch_axes=(),
+    pattern=each_matrix,
+    dtypes=LAPACK,
+    samples=_invertible_samples,
+    work=work_of_square(1),
+)
 def _inv(xp, input):
     return xp.matrices.inv(input)
 
@@ -91,7 +98,15 @@ def _system_samples(r):
     ]
 
 
-@op(pattern=aligned(2), dtypes=LAPACK, linear="rhs", samples=_system_samples)
+@op(
+    pattern=aligned(2),
+    dtypes=LAPACK,
+    linear="rhs",
+    samples=_system_samples,
+    work=lambda matrix, rhs, out, **_: (
+        (matrix._array.size / 3 + out._array.size) * matrix._array.shape[-1]
+    ),
+)
 def _solve(xp, matrix, rhs, *, adjoint):
     if rhs.ndim < 2:
         raise ValueError("a right-hand side is a column")
@@ -160,7 +175,13 @@ def _triangular_samples(r):
     return [*samples, (many, {"lower": True, "adjoint": True})]
 
 
-@op(pattern=aligned(2), dtypes=LAPACK, linear="rhs", samples=_triangular_samples)
+@op(
+    pattern=aligned(2),
+    dtypes=LAPACK,
+    linear="rhs",
+    samples=_triangular_samples,
+    work=lambda matrix, rhs, out, **_: out._array.size * matrix._array.shape[-1] / 2,
+)
 def _triangular_solve(xp, matrix, rhs, *, lower, adjoint):
     return xp.matrices.triangular_solve(matrix, rhs, lower=lower, adjoint=adjoint)
 
@@ -225,7 +246,13 @@ def _positive_samples(r):
     ]
 
 
-@op(batch_axes=(), pattern=each_matrix, dtypes=LAPACK, samples=_positive_samples)
+@op(
+    batch_axes=(),
+    pattern=each_matrix,
+    dtypes=LAPACK,
+    samples=_positive_samples,
+    work=work_of_square(1 / 6),
+)
 def _cholesky(xp, input):
     """The lower factor of what the lower triangle of `input` says."""
     return xp.matrices.cholesky(input)

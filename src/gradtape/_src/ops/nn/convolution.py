@@ -81,7 +81,17 @@ def _in_float32_if_need_be(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-@op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "out"))
+def _multiplications(y: Tensor, filters: Tensor) -> float:
+    """Each element of `y`, the side of the output, is a sum over the kernel and its channels."""
+    return float(y._array.size) * filters._array.size / max(filters._array.shape[-1], 1)
+
+
+@op(
+    linear="all",
+    dtypes=dt.REAL,
+    samples=lambda r: _samples(r, "out"),
+    work=lambda input, filters, out, **_: _multiplications(out, filters),
+)
 @_in_float32_if_need_be
 def _convolution(xp, input, filters, *, strides, dilations, padding, groups):
     """The sum of products of `filters` with each window of `input` (without turning it around)."""
@@ -116,7 +126,12 @@ def _convolution_batch(batched, input, filters, *, strides, dilations, padding, 
     return _out_of_last(out, count, 1)
 
 
-@op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "input"))
+@op(
+    linear="all",
+    dtypes=dt.REAL,
+    samples=lambda r: _samples(r, "input"),
+    work=lambda y, filters, out, **_: _multiplications(y, filters),
+)
 @_in_float32_if_need_be
 def _convolution_input_gradient(xp, y, filters, *, size, strides, dilations, padding, groups):
     """The adjoint of `convolution` in its input, whose space has the sizes `size`."""
@@ -154,7 +169,12 @@ def _convolution_input_gradient_batch(
     return _out_of_last(out, count, 1)
 
 
-@op(linear="all", dtypes=dt.REAL, samples=lambda r: _samples(r, "filters"))
+@op(
+    linear="all",
+    dtypes=dt.REAL,
+    samples=lambda r: _samples(r, "filters"),
+    work=lambda input, y, out, **_: _multiplications(y, out),
+)
 @_in_float32_if_need_be
 def _convolution_filter_gradient(xp, input, y, *, kernel, strides, dilations, padding, groups):
     """The adjoint of `convolution` in its filters, whose kernel has the sizes `kernel`."""
