@@ -252,9 +252,9 @@ def nested(spans):
     """Whether spans (start, end), in the order of their starts, lie inside each other or apart."""
     open_ends = []
     for start, end in spans:
-        while open_ends and open_ends[-1] <= start + 1e-6:
+        while open_ends and open_ends[-1] <= start:
             open_ends.pop()
-        if open_ends and end > open_ends[-1] + 1e-6:
+        if open_ends and end > open_ends[-1]:  # by the last bit: readers go by that, too
             return False
         open_ends.append(end)
     return True
@@ -319,7 +319,7 @@ def test_a_trace_for_perfetto(tmp_path):
     events = [e for e in content["traceEvents"] if e["ph"] == "X"]
     ops = [e for e in events if e["cat"] in ("forward", "backward")]
     assert len(ops) == len(profile.events)
-    assert sum(e["dur"] for e in ops) == pytest.approx(1e6 * profile.in_ops)
+    assert sum(e["dur"] for e in ops) == pytest.approx(1e6 * profile.in_ops, abs=0.1)
     layers = [e for e in events if e["name"] == "layer"]
     assert len(layers) == 3
     for each in layers:  # a matmul and a tanh lie inside of each
@@ -327,7 +327,7 @@ def test_a_trace_for_perfetto(tmp_path):
         inside = [e["name"] for e in ops if each["ts"] <= e["ts"] < end and e["cat"] == "forward"]
         assert inside == ["matmul", "tanh"]
     (product,) = {tuple(e["args"]["shapes"][0]) for e in ops if e["name"] == "matmul"}
-    assert product == ("64", "32")
+    assert product == (64, 32)
     assert {e["name"] for e in events if e["cat"] == "call"} >= {"gradient of tanh", "layer"}
 
 
@@ -363,6 +363,7 @@ def written(folder):
 
 
 def test_the_profiler_of_tensorflow_sees_op_calls(tmp_path):
+    before = tracing.witnesses
     x = tf.Variable(normal(20, 20))
     experimental = tf.profiler.experimental
     with experimental.Profile(str(tmp_path)):
@@ -374,7 +375,7 @@ def test_the_profiler_of_tensorflow_sees_op_calls(tmp_path):
     assert found.count(("train", "block")) == 2
     assert found.count(("exp", "forward")) == 2
     assert found.count(("multiply", "backward")) == 2
-    assert not tracing.witnesses
+    assert tracing.witnesses == before
 
 
 def test_the_profile_of_jax_has_op_calls_too(tmp_path):

@@ -70,6 +70,7 @@ class Running(local):
 
     def __init__(self) -> None:
         self._calls: list[tuple[FrameType, Call]] = []  # from the innermost out
+        self._before: dict[int, Call] = {}  # by the frames that were held last
         self._lines = Lines()
 
     def now(self) -> Place:
@@ -84,18 +85,23 @@ class Running(local):
         return Place(line, self._calls[0][1])
 
     def _follow(self, frames: list[FrameType]) -> list[tuple[FrameType, Call]]:
-        known = {id(frame): call for frame, call in self._calls}
+        known = {id(frame): call for frame, call in self._calls} or self._before
         calls: list[tuple[FrameType, Call]] = []
         caller, line = None, 0
         for frame in reversed(frames):
-            call = known.get(id(frame)) or Call(frame.f_code, caller, line)
+            seen = known.get(id(frame))
+            if seen is None or seen.code is not frame.f_code or seen.caller is not caller:
+                seen = Call(frame.f_code, caller, line)
+            call = seen
             calls.append((frame, call))
             caller, line = call, frame.f_lineno
         return calls[::-1]
 
     def forget(self) -> None:
-        """Hold no frames."""
-        self._calls = []
+        """Hold no frames. What is in the same place afterwards is taken for the same call."""
+        if self._calls:
+            self._before = {id(frame): call for frame, call in self._calls}
+            self._calls = []
 
 
 class Places(Witness):
@@ -108,7 +114,6 @@ class Places(Witness):
 
     def paused(self, tape: Any) -> None:
         self.of_tapes[tape] = self.running.now()
-        self.running.forget()
 
     def ran(self, op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
         if current_graph() is None:

@@ -167,19 +167,17 @@ class Profiler(Places):
         timing = self._timings.get(key)
         if timing is None:
             timing = self._timings[key] = Timing(op.name, backward is not None, *line)
-        timing.add(
-            Timing("", calls=1, seconds=seconds, bytes=moved, flops=flops,
-                   timed=seconds if flops else 0.0)
-        )  # fmt: skip
-        about = {
-            "shapes": [list(map(str, x._array.shape)) for x in inputs],
-            "result": f"{results[0]._array.dtype} {list(results[0]._array.shape)}"
-            if results
-            else "",
-            "bytes": moved,
-        }
+        timing.calls += 1
+        timing.seconds += seconds
+        timing.bytes += moved
         if flops:
-            about["GFLOP/s"] = round(flops / max(duration, 1), 3)
+            timing.flops += flops
+            timing.timed += seconds
+        about: dict[str, Any] = {"shapes": [x._array.shape for x in inputs], "bytes": moved}
+        if results:
+            about["result"] = results[0]._array.dtype, results[0]._array.shape
+        if flops:
+            about["GFLOP/s"] = flops / max(duration, 1)
         self._events.append(
             Event(
                 op.name,
