@@ -15,6 +15,7 @@ PAGES = [
     "docs/derivatives.md",
     "docs/function.md",
     "docs/memory.md",
+    "docs/profiling.md",
     "docs/semantics.md",
     "docs/training.md",
     "docs/why-none.md",
