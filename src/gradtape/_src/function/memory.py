@@ -76,7 +76,7 @@ class ProgramMemory:
         whole = max(self.temporary, 1)
         lines = self.by_line[:_SHOWN]
         rows = [
-            [bytes_text(size), str(count), place_text(file, line) or "(a constant, or of no line)"]
+            [bytes_text(size), str(count), place_text(file, line) or "(XLA names no line)"]
             for file, line, size, count in lines
         ]
         bars = [size / whole for _, _, size, _ in lines]

@@ -72,8 +72,10 @@ def _instructions(module: bytes) -> dict[int, tuple[str, str, int]]:
             computations.append(value)
         elif number == 17 and kind == BYTES:
             frames = list(_frames(value))
-    found = {}
-    for computation in computations:
+    found: dict[int, tuple[str, str, int]] = {}
+    inside: dict[int, tuple[str, str, int]] = {}  # by computation, of the last that has a line
+    for computation in computations:  # those that others call come first
+        number_of_computation = _message(computation).get(5, 0)
         for number, _, value in fields(computation):
             if number != 2:
                 continue
@@ -81,8 +83,14 @@ def _instructions(module: bytes) -> dict[int, tuple[str, str, int]]:
             metadata = _message(entry.get(7, b""))
             frame = metadata.get(15, 0)
             file, line = frames[frame - 1] if 0 < frame <= len(frames) else ("", 0)
-            name = bytes(metadata.get(2, b"")).decode().rpartition("/")[2]
-            found[entry.get(35, 0)] = (name or bytes(entry.get(1, b"")).decode(), file, line)
+            op = bytes(metadata.get(2, b"")).decode().rpartition("/")[2]
+            named = op or bytes(entry.get(1, b"")).decode(), file, line
+            if file:
+                inside[number_of_computation] = named
+            else:
+                called = [c for n, k, part in fields(value) if n == 38 for c in integers(k, part)]
+                named = next((inside[c] for c in called if c in inside), named)
+            found[entry.get(35, 0)] = named
     return found
 
 
