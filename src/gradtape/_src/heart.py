@@ -48,6 +48,7 @@ late.supply(
     profile_of_tape=_later(".inspect.profiler", "profile_of"),
     profile_tape=_later(".inspect.profiler", "profile_tape"),
     memory_of_tape=_later(".inspect.memory", "memory_of"),
+    draw=_later(".inspect.viewer.drawing", "draw"),
 )
 for _class in (Tensor, Variable):
     for _name, _operator in OPERATORS.items():

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..core.late import late
 from ..core.tensor import Tensor
 from ..core.tracing import current_graph
 from ..function.settings import let_look_on
+from ..tape.drawn import Drawn
 from ..tape.scopes import get_logger
 from ..train.summary.event_file import plugin_metadata
 from ..train.summary.record import write
@@ -41,14 +43,17 @@ _state = _State()
 def graph(graph_data: Any) -> Tensor:
     """Write a graph: that of a trace, `f.get_concrete_function(...).graph`, or its GraphDef.
 
-    Returns whether it was recorded.
+    A tape, or a trace itself, is written as the picture that `show` draws of it, its groups as
+    scopes. Returns whether it was recorded.
     """
     if current_graph() is not None:
         raise ValueError("summary.graph: it cannot be called inside @function, only outside.")
+    if isinstance(graph_data, Drawn):
+        graph_data = late.draw(graph_data, "operations")
     if not any([hasattr(graph_data, name) for name in ("get_operations", "node")]):
         raise ValueError(
-            "summary.graph: `graph_data` must be a graph, `concrete_function.graph` for one, or a "
-            f"GraphDef, not {graph_data!r:.100}."
+            "summary.graph: `graph_data` must be a graph, `concrete_function.graph` for one, a "
+            f"GraphDef or a tape, not {graph_data!r:.100}."
         )
     writer, recording = settings_in_force.get().writer, should_record_summaries()
     if writer is not None and recording:

@@ -71,6 +71,9 @@ class Late:
     memory_of_program: Callable[[str, Any], Any]
     """What a program takes of memory, from XLA's account. From inspect/program.py."""
 
+    draw: Callable[..., Any]
+    """A tape, or the trace of a function, as a picture. From inspect/viewer/drawing.py."""
+
     def supply(self, **functions: Callable[..., Any]) -> None:
         """Fill in all functions, by name."""
         if functions.keys() != self.__annotations__.keys():

@@ -61,6 +61,11 @@ def is_beneath(file: str) -> bool:
     return file.startswith((_STANDARD, "<frozen "))
 
 
+def is_installed(file: str) -> bool:
+    """Whether the code of a file is of any library that is installed, or of Python's own."""
+    return _INSTALLED.search(file) is not None or file.startswith((_STANDARD, "<frozen "))
+
+
 def shorten(error: BaseException) -> None:
     """Leave the user's frames in the traceback of `error`, and the user's errors behind it."""
     if not _settings.filtering:

@@ -20,6 +20,7 @@ from ..core.sizes import SizesNeeded, SizeTensor
 from ..core.tensor import Tensor, is_inexact
 from ..core.tracing import Stream, begin, current_graph, tracing
 from ..tape.cell import Loan
+from ..tape.drawn import Drawn
 from ..tape.type_specs import TensorSpec
 from ..tape.variable import Variable
 from .call import CompiledCall
@@ -427,7 +428,7 @@ def _shape(symbol: Any) -> tuple[Any, ...]:
     return symbol._array.shape if isinstance(symbol, Tensor) else ()
 
 
-class BoundTrace(Traced):
+class BoundTrace(Traced, Drawn):
     """What `get_concrete_function` gives: a trace, called with the tensors of its signature."""
 
     __module__ = Traced.__module__  # a concrete function, wherever these are said to be from

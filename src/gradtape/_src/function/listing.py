@@ -9,7 +9,7 @@ from ..core import dtypes
 from ..core.dtypes import DType
 from ..core.shape import TensorShape
 from ..core.tensor import Tensor
-from .trace import Trace, Var, var_of
+from .trace import Called, Trace, Var, var_of
 
 
 @dataclass(eq=False, repr=False)
@@ -20,6 +20,10 @@ class Operation:
     type: str
     inputs: list[Output] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    calls: list[Called] = field(default_factory=list)
+    """The lines that made it, the innermost first."""
+    array: Any = None
+    """Of an input or a constant, what it is in the trace."""
 
     def __repr__(self) -> str:
         return f"<Operation {self.name!r} type={self.type}>"
@@ -78,13 +82,14 @@ def operations(trace: Trace) -> list[Operation]:
         known = trace.owns(array)
         var = var_of(array) if known else id(array)
         if var not in made:
-            add("Placeholder" if known else "Const", [], [(var, array)])
+            add("Placeholder" if known else "Const", [], [(var, array)]).array = array
         return made[var]
 
     for equation in trace.equations(0, len(trace)):
         arrays = equation.needs([True] * len(equation.results))
         inputs = [output_of(x) for x in arrays if hasattr(x, "dtype")]
-        add(equation.kind, inputs, list(zip(equation.results, equation.avals, strict=True)))
+        op = add(equation.kind, inputs, list(zip(equation.results, equation.avals, strict=True)))
+        op.calls = equation.calls
     return found
 
 

@@ -96,6 +96,19 @@ def lines_of(tracer: Any) -> list[Line]:
     return [(frame.file_name, frame.start_line) for frame in frames]
 
 
+class Called(NamedTuple):
+    """A line that ran, and the function that it is in."""
+
+    file: str
+    line: int
+    function: str
+
+
+def _calls_of(source: Any) -> list[Called]:
+    frames = source_info_util.user_frames(source.traceback)
+    return [Called(each.file_name, each.start_line, each.function_name) for each in frames]
+
+
 class Trace:
     """A trace of JAX that stays open: inputs and equations can be added at any time."""
 
@@ -245,6 +258,11 @@ class Equation:
     def avals(self) -> list[Any]:
         """Shape and dtype of each result."""
         return [var.aval for var in self._equation.outvars]
+
+    @property
+    def calls(self) -> list[Called]:
+        """The lines that made it, the innermost first; those of JAX are left out."""
+        return _calls_of(self._equation.source_info)
 
     def needs(self, used: list[bool]) -> list[Any]:
         """The arrays that its results need, those that are used."""

@@ -9,7 +9,7 @@ edge, because what follows it is connected.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -71,19 +71,93 @@ def _best(found: list[Explanation]) -> Explanation:
     return min(found, key=lambda each: order.get(each.cause, 2))
 
 
-class _Question:
-    """One target and one source."""
+class Account:
+    """What a tape and the journal know of op calls, and why no gradient goes through one."""
 
-    def __init__(self, tape: Any, target: Any, source: Any) -> None:
-        self.tape, self.target, self.source = tape, target, source
+    name = "the source"
+
+    def __init__(self, tape: Any) -> None:
+        self.tape = tape
         self.journal: Journal | None = journal_of_process() or vars(tape).get("_journal")
         self.number = 0 if self.journal is None else self.journal.number_of(_listener(tape))
         self.tracked = tape.tracked | tape._used_tracked
-        self.records = _records_of(tape)
+        self.calls = [] if self.journal is None else list(self.journal.calls())
+
+    def passes(self, call: Ran, given: set[int]) -> bool:
+        if not call.floating or not call.op.differentiable:
+            return False
+        positions = [i for i, key in enumerate(call.inputs) if key in given]
+        return any(call.op.argument_at(i) not in call.op.nondiff for i in positions)
+
+    def why_cut(self, call: Ran, path: list[Step]) -> Explanation:
+        """Why no gradient goes through a call, to which `path` leads."""
+        name = call.op.name
+        if name == "stop_gradient":
+            return Explanation(
+                Cause.STOPPED,
+                "stop_gradient gives the value and cuts the gradient here.",
+                "Leave it out, or apply it to what is really to be a constant.",
+                *call.line,
+                path,
+            )
+        if not call.floating:
+            kind = np.dtype(call.dtype).name if call.dtype is not None else "no number"
+            return Explanation(
+                Cause.INTEGER,
+                f"{SHOWN.get(name, name)} gives {kind} here: no gradient goes through it.",
+                INSTEAD_OF.get(name, "Stay with floats on the way from the source to the target."),
+                *call.line,
+                path,
+            )
+        if not call.op.differentiable or not self.passes(call, set(call.inputs)):
+            return Explanation(
+                Cause.NO_RULE,
+                f"{name} has no gradient with respect to what it is given here.",
+                INSTEAD_OF.get(
+                    name,
+                    "Compute with an op that has one, or give it your own with tf.custom_gradient.",
+                ),
+                *call.line,
+                path,
+            )
+        if self.number not in call.followed:
+            return self._out_of_block(call, path)
+        return Explanation(
+            Cause.NOT_WATCHED,
+            f"The tape listened to {name}, and follows none of what it is given here.",
+            f"Watch {self.name} before the first op that uses it.",
+            *call.line,
+            path,
+        )
+
+    def _out_of_block(self, call: Ran, path: list[Step]) -> Explanation:
+        heard = [each.number for each in self.calls if self.number in each.followed]
+        name = call.op.name
+        if heard and call.number > heard[-1]:
+            cause, what = Cause.AFTER_TAPE, f"{name} ran after the tape's block had ended"
+            advice = "Move this line into the block `with tf.GradientTape() as tape:`."
+        elif not heard or call.number < heard[0]:
+            cause, what = Cause.BEFORE_TAPE, f"{name} ran before the tape's block began"
+            advice = "Move this line into the block: a tape records what is computed inside of it."
+        else:
+            cause, what = Cause.NOT_RECORDED, f"{name} ran while the tape was not recording"
+            advice = (
+                "Move this line out of `with tape.stop_recording():` (or of a function that "
+                "computes unheard)."
+            )
+        return Explanation(cause, f"{what}.", advice, *call.line, path)
+
+
+class _Question(Account):
+    """One target and one source."""
+
+    def __init__(self, tape: Any, target: Any, source: Any) -> None:
+        super().__init__(tape)
+        self.target, self.source = target, source
+        self.records = records_of(tape)
         self.name = name_of(source) or ("the variable" if _is_variable(source) else "the source")
         self.key = key_of(source) if isinstance(source, Tensor) else source._key
         self.target_key = target._key if isinstance(target, (Tensor, Variable)) else None
-        self.calls = [] if self.journal is None else list(self.journal.calls())
         self.by_output = {key: call for call in self.calls for key in call.outputs}
         self._variables = set(tape.variables) | set(self.journal.variables if self.journal else ())
 
@@ -109,15 +183,17 @@ class _Question:
         zeros: list[Record] = []  # whose rule made zeros of something else
         failed: list[Record] = []  # that have no rule
 
-        def rules(op: Any, inputs: Any, outputs: Any) -> Any:
-            return _Pulls(by_outputs[_hashable(outputs)], norms, zeros, failed)
+        def see(record: Record, g: Any, result: Any) -> None:
+            given = norm_of(g)
+            norms.update(dict.fromkeys(record.output_keys, given))
+            if isinstance(result, NoGradientError):
+                failed.append(record)
+            elif given and result is not None and not norm_of(result):
+                zeros.append(record)
 
-        records = self.records or []
-        by_outputs = {_hashable(record.outputs): record for record in records}
-        reversed_records = map(tuple, reversed(records))
         gradient = None
         with suppress(NoGradientError):  # the last of `failed` then
-            (gradient,) = backward(reversed_records, seeds_of(self.target, None), [self.key], rules)
+            (gradient,) = backward_seen(self.records or [], self.target, [self.key], see)
         path = [self._step_of(record, norms) for record in way]
         if gradient is None:  # a rule gave None: the argument has no gradient
             last = (failed or way)[0]
@@ -128,7 +204,7 @@ class _Question:
                 *self._line_of(last),
                 path,
             )
-        size = _norm(gradient)
+        size = norm_of(gradient)
         if size:
             message = f"The gradient by {self.name} is connected; its norm is {size:.4g}."
             return Explanation(Cause.CONNECTED, message, path=path)
@@ -286,7 +362,7 @@ class _Question:
             given = flows.intersection(call.inputs)
             if not given:
                 continue
-            if self._passes(call, given.intersection(call.followed.get(self.number, ()))):
+            if self.passes(call, given.intersection(call.followed.get(self.number, ()))):
                 flows.update(call.outputs)
                 path.append(_step(call))
             else:
@@ -301,72 +377,11 @@ class _Question:
                 *call.line,
                 path[:12],
             )
-        return self._why(broken[-1], path[:12], own=self.key in broken[-1].inputs)
-
-    def _passes(self, call: Ran, given: set[int]) -> bool:
-        if not call.floating or not call.op.differentiable:
-            return False
-        positions = [i for i, key in enumerate(call.inputs) if key in given]
-        return any(call.op.argument_at(i) not in call.op.nondiff for i in positions)
-
-    def _why(self, call: Ran, path: list[Step], own: bool) -> Explanation:
-        name = call.op.name
-        if name == "stop_gradient":
-            return Explanation(
-                Cause.STOPPED,
-                "stop_gradient gives the value and cuts the gradient here.",
-                "Leave it out, or apply it to what is really to be a constant.",
-                *call.line,
-                path,
-            )
-        if not call.floating:
-            kind = np.dtype(call.dtype).name if call.dtype is not None else "no number"
-            return Explanation(
-                Cause.INTEGER,
-                f"{SHOWN.get(name, name)} gives {kind} here: no gradient goes through it.",
-                INSTEAD_OF.get(name, "Stay with floats on the way from the source to the target."),
-                *call.line,
-                path,
-            )
-        if not call.op.differentiable or not self._passes(call, set(call.inputs)):
-            return Explanation(
-                Cause.NO_RULE,
-                f"{name} has no gradient with respect to what it is given here.",
-                INSTEAD_OF.get(
-                    name,
-                    "Compute with an op that has one, or give it your own with tf.custom_gradient.",
-                ),
-                *call.line,
-                path,
-            )
-        if self.number not in call.followed:
-            return self._out_of_block(call, path)
-        if own:
-            return self._not_watched(call.line, late=self.key in self.tracked)
-        return Explanation(
-            Cause.NOT_WATCHED,
-            f"The tape listened to {name}, and follows none of what it is given here.",
-            f"Watch {self.name} before the first op that uses it.",
-            *call.line,
-            path,
-        )
-
-    def _out_of_block(self, call: Ran, path: list[Step]) -> Explanation:
-        heard = [each.number for each in self.calls if self.number in each.followed]
-        name = call.op.name
-        if heard and call.number > heard[-1]:
-            cause, what = Cause.AFTER_TAPE, f"{name} ran after the tape's block had ended"
-            advice = "Move this line into the block `with tf.GradientTape() as tape:`."
-        elif not heard or call.number < heard[0]:
-            cause, what = Cause.BEFORE_TAPE, f"{name} ran before the tape's block began"
-            advice = "Move this line into the block: a tape records what is computed inside of it."
-        else:
-            cause, what = Cause.NOT_RECORDED, f"{name} ran while the tape was not recording"
-            advice = (
-                "Move this line out of `with tape.stop_recording():` (or of a function that "
-                "computes unheard)."
-            )
-        return Explanation(cause, f"{what}.", advice, *call.line, path)
+        cut = broken[-1]
+        found = self.why_cut(cut, path[:12])
+        if found.cause is Cause.NOT_WATCHED and self.key in cut.inputs:
+            return self._not_watched(cut.line, late=self.key in self.tracked)
+        return found
 
     def _went_outside(self) -> Explanation | None:
         """Whether a value computed from the source left, or was assigned to a variable."""
@@ -485,30 +500,38 @@ class _Question:
         )
 
 
-class _Pulls:
-    """The rules of an op, that note what they are given and what they make of it."""
+See = Callable[[Record, Any, Any], None]
+"""What is shown a record, the cotangent that its rule was given, and what the rule made of it."""
 
-    def __init__(
-        self,
-        record: Record,
-        norms: dict[int, float],
-        zeros: list[Record],
-        failed: list[Record],
-    ) -> None:
-        self._record, self._norms, self._zeros, self._failed = record, norms, zeros, failed
+
+def backward_seen(records: list[Record], target: Any, keys: list[int], see: See) -> list[Any]:
+    """The gradients of `target` by the tensors of these keys, the rules being looked at.
+
+    `see` is given a NoGradientError for a result where a rule raises it.
+    """
+    by_outputs = {_hashable(record.outputs): record for record in records}
+
+    def rules(op: Any, inputs: Any, outputs: Any) -> Any:
+        return _Pulls(by_outputs[_hashable(outputs)], see)
+
+    return backward(map(tuple, reversed(records)), seeds_of(target, None), keys, rules)
+
+
+class _Pulls:
+    """The rules of an op, that are looked at."""
+
+    def __init__(self, record: Record, see: See) -> None:
+        self._record, self._see = record, see
         self._pulls = record.op.pulls
 
     def __getitem__(self, position: int) -> Any:
         def pull(g: Any, saved: Any, params: Any) -> Any:
-            given = _norm(g)
-            self._norms.update(dict.fromkeys(self._record.output_keys, given))
             try:
                 result = self._pulls[position](g, saved, params)
-            except NoGradientError:
-                self._failed.append(self._record)
+            except NoGradientError as error:
+                self._see(self._record, g, error)
                 raise
-            if given and result is not None and not _norm(result):
-                self._zeros.append(self._record)
+            self._see(self._record, g, result)
             return result
 
         return pull
@@ -521,7 +544,7 @@ def _listener(tape: Any) -> Any:
     return tape if tape._ledger is None else tape._ledger
 
 
-def _records_of(tape: Any) -> list[Record] | None:
+def records_of(tape: Any) -> list[Record] | None:
     """The records, first to last; None if they are gone."""
     if tape._used_records is not None:
         return list(named(tape._used_records))
@@ -563,9 +586,9 @@ def _hashable(keys: Any) -> Any:
     return keys if isinstance(keys, int) else tuple(keys)
 
 
-def _norm(g: Any) -> float:
+def norm_of(g: Any) -> float:
     if isinstance(g, (tuple, list)):
-        return max([_norm(each) for each in g if each is not None], default=0.0)
+        return max([norm_of(each) for each in g if each is not None], default=0.0)
     try:
         array = np.asarray(dense(g)._array)
         return float(np.sqrt(np.sum(np.abs(array.astype(np.complex128)) ** 2).real))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import count
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ from ..core.recorder import recorders
 from ..core.tensor import Tensor, is_inexact, key_of
 from ..core.tracing import tracing
 from ..core.witness import Witness
-from .users_code import Line, Lines
+from ..tape.scopes import get_current_name_scope
+from .users_code import Line, Lines, Stack
 
 _MOST = 200_000
 """Events that are kept, of a program that runs on and on: the last ones, some 60 MB."""
@@ -41,6 +43,9 @@ class Ran(NamedTuple):
     shape: tuple[Any, ...]
     line: Line
     followed: dict[int, list[int]]  # by the number of each tape that listened: inputs it follows
+    stack: Stack
+    scope: str  # the name scopes around it
+    seconds: float  # since the call before: what Python did in between counts too
 
 
 class Left(NamedTuple):
@@ -78,12 +83,14 @@ class Journal(Witness):
         self.report: Callable[[Any], None] | None = None  # what is to be told of each None
         self._numbers = count()
         self._lines = Lines()
+        self._done = perf_counter()  # when the last call had been noted
 
     # Being told
 
     def ran(self, op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
         if self.quiet:
             return
+        seconds = perf_counter() - self._done
         results = outputs if type(outputs) is tuple else (outputs,)
         keys = tuple([self._key_of_input(x) for x in inputs])
         out_keys = tuple(map(key_of, results))
@@ -93,6 +100,7 @@ class Journal(Witness):
             for recorder in recorders()
         }
         first = results[0]._array if results else None
+        line, stack = self._lines.place(2)
         self.events.append(
             Ran(
                 next(self._numbers),
@@ -102,10 +110,14 @@ class Journal(Witness):
                 any(map(is_inexact, results)),
                 getattr(first, "dtype", None),
                 getattr(first, "shape", ()),
-                self._lines.here(2),
+                line,
                 followed,
+                stack,
+                get_current_name_scope(),
+                seconds,
             )
         )
+        self._done = perf_counter()
 
     def left(self, tensor: Tensor, use: str) -> None:
         if not self.quiet and not use.startswith(("if", "str", "A pickle")):

@@ -6,12 +6,17 @@ import re
 import sys
 from collections.abc import Iterator
 from inspect import CO_OPTIMIZED
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
-from ..core.tracebacks import PACKAGE, is_beneath
+from ..core.tracebacks import PACKAGE, is_beneath, is_installed
 
 Line = tuple[str, int]
+Stack = tuple[tuple[CodeType, int], ...]
+"""The calls of the user's own code, the innermost first: what ran, and at which instruction."""
+
+_DEEPEST = 12
+"""Calls that are kept of a stack."""
 
 
 class Lines:
@@ -19,6 +24,7 @@ class Lines:
 
     def __init__(self) -> None:
         self._known: dict[str, bool] = {}
+        self._own: dict[str, bool] = {}  # of no library that is installed
 
     def is_users(self, file: str) -> bool:
         known = self._known.get(file)
@@ -28,7 +34,29 @@ class Lines:
 
     def here(self, depth: int) -> Line:
         """The innermost line of the user's code that runs now, from `depth` frames out."""
-        frame: FrameType | None = sys._getframe(depth)
+        frame = self._innermost(sys._getframe(depth))
+        return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+    def place(self, depth: int) -> tuple[Line, Stack]:
+        """The same line, and the calls that led to it: without those of installed libraries."""
+        frame = self._innermost(sys._getframe(depth))
+        if frame is None:
+            return ("", 0), ()
+        line = frame.f_code.co_filename, frame.f_lineno
+        stack = [(frame.f_code, frame.f_lasti)]
+        known = self._own
+        frame = frame.f_back
+        while frame is not None and len(stack) < _DEEPEST:
+            file = frame.f_code.co_filename
+            own = known.get(file)
+            if own is None:
+                own = known[file] = not file.startswith(PACKAGE) and not is_installed(file)
+            if own:
+                stack.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        return line, tuple(stack)
+
+    def _innermost(self, frame: FrameType | None) -> FrameType | None:
         known = self._known.get
         while frame is not None:
             file = frame.f_code.co_filename
@@ -36,9 +64,9 @@ class Lines:
             if users is None:
                 users = self.is_users(file)
             if users:
-                return file, frame.f_lineno
+                return frame
             frame = frame.f_back
-        return "", 0
+        return None
 
     def frames(self, depth: int) -> Iterator[FrameType]:
         """The frames of the user's code that run now, from the innermost out."""
@@ -60,14 +88,17 @@ def locals_of(frame: FrameType) -> dict[str, Any]:
 
 def name_of(value: Any) -> str | None:
     """What the user's code that runs now calls this object."""
+    return next((name for name, each in names_in_use() if each is value), None)
+
+
+def names_in_use() -> list[tuple[str, Any]]:
+    """The names of the function of the user that runs now, with what they stand for."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     if frame is None:
-        return None
-    local = locals_of(frame)
-    names = [name for name, each in local.items() if each is value and not name.startswith("_")]
-    return names[0] if names else None
+        return []
+    return [(name, each) for name, each in locals_of(frame).items() if not name.startswith("_")]
 
 
 _REASSIGNMENT = re.compile(r"^(\w+)\s*(?:[-+*/@]|\*\*|//)?=(?!=)(.*)$")

@@ -26,6 +26,7 @@ from .derivative import (
     source_keys,
     wants_zeros,
 )
+from .drawn import Drawn
 from .scopes import LimitedWarning
 from .variable import Variable, variable_of
 
@@ -48,7 +49,7 @@ _inside_persistent = LimitedWarning(
 )
 
 
-class GradientTape(Tape):
+class GradientTape(Tape, Drawn):
     """Records operations on watched tensors and variables inside its `with` block.
 
     >>> x = tf.constant(3.0)
