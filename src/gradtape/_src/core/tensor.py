@@ -180,6 +180,13 @@ class Tensor(Operators):
             return f"<tf.Tensor: {what}, symbolic>"
         return f"<tf.Tensor: {what}, numpy={numpy_text(self)}>"
 
+    def _repr_html_(self) -> str:
+        from .notebook import card
+
+        symbolic = is_symbolic(self._array)
+        values = "symbolic" if symbolic else np.array2string(np.asarray(self._values("str()")))
+        return card("tf.Tensor", {"shape": self.shape, "dtype": self.dtype.name}, values)
+
     def __str__(self) -> str:
         if is_symbolic(self._array):
             return repr(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -523,9 +524,28 @@ class GradientTape(Tape, Drawn):
         return named([*self._reversed(release=False)][::-1])
 
     def __repr__(self) -> str:
-        state = "recording" if self._recording else "used" if self._used else "not recording"
         kind = "persistent, " if self.persistent else ""
-        return f"<GradientTape: {kind}{state}, {len(self.records or self._ledger or ())} records>"
+        return f"<GradientTape: {kind}{self._state()}, {len(self._kept())} records>"
+
+    def _repr_html_(self) -> str:
+        from ..core.notebook import card
+
+        counts = Counter([record.op.name for record in named(self._used_records or self.records)])
+        ops = ", ".join([f"{name} ×{count}" for name, count in counts.most_common(8)])
+        variables = [v.name.removesuffix(":0") for v in self.watched_variables()]
+        rows = {
+            "state": f"{self._state()}{', persistent' if self.persistent else ''}",
+            "records": len(self._kept() or self._used_records or ()),
+            "ops": ops + (", …" if len(counts) > 8 else ""),
+            "variables": ", ".join(variables[:8]) + (", …" if len(variables) > 8 else ""),
+        }
+        return card("GradientTape", rows, "tape.show() draws it.")
+
+    def _state(self) -> str:
+        return "recording" if self._recording else "used" if self._used else "not recording"
+
+    def _kept(self) -> Any:
+        return self.records or self._ledger or ()
 
 
 class _Stopped:

@@ -428,6 +428,15 @@ class Variable(Trackable, Operators):
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __ipow__ = _refuse_in_place
 
+    def _repr_html_(self) -> str:
+        from ..core.notebook import card
+
+        value = self._peek()
+        symbolic = is_symbolic(value._array)
+        rows = {"shape": self.shape, "dtype": self.dtype.name, "trainable": self.trainable}
+        text = "symbolic" if symbolic else np.array2string(np.asarray(value._values("str()")))
+        return card(f"tf.Variable {self.name}", rows, text)
+
     def __repr__(self) -> str:
         value = self._peek()
         shown = "symbolic" if is_symbolic(value._array) else f"numpy={numpy_text(value)}"

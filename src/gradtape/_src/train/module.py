@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from ..core import nest
+from ..core.notebook import card
 from ..core.trackable import AutoTrackable
 from ..tape.scopes import name_prefix, name_scope
 from ..tape.variable import Variable
@@ -123,6 +124,9 @@ class Module(AutoTrackable):
                 return method(self, *args, **kwargs)
 
         return inside
+
+    def _repr_html_(self) -> str:
+        return card(type(self).__name__, {}, repr(self))
 
     def __repr__(self) -> str:
         """A tree of the variables and modules inside, with shapes, dtypes and sizes."""

@@ -215,7 +215,9 @@ class _Drawing:
     def _describe(self, box: Box, key: int) -> None:
         """Name, shape, dtype and values, as far as they are known."""
         box.name = self.names.get(key, "")
-        value = self.values.get(key, self.objects.get(key))
+        value = self.values.get(key)
+        if not isinstance(value, Tensor):  # a Spec, which has no values
+            value = self.objects.get(key, value)
         if isinstance(value, Variable):
             value = value._peek()
         if isinstance(value, Tensor):
