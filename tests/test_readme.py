@@ -18,6 +18,7 @@ PAGES = [
     "docs/profiling.md",
     "docs/semantics.md",
     "docs/training.md",
+    "docs/viewer.md",
     "docs/why-none.md",
 ]
 
@@ -28,7 +29,8 @@ def blocks(page):
 
 @pytest.mark.gradtape_only
 @pytest.mark.parametrize("page", PAGES)
-def test_the_blocks_run_and_print_what_they_say(page):
+def test_the_blocks_run_and_print_what_they_say(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # what they write is nobody's
     names = {"__name__": "__main__"}
     for number, block in enumerate(blocks(page)):
         printed = io.StringIO()

@@ -147,7 +147,7 @@ def box_size(picture: Picture, item: int) -> tuple[float, float]:
         box = picture.boxes[item]
         text = max(len(title_of(box)), len(subtitle_of(box)))
         ends = 26.0 if box.kind == "op" else 38.0
-        return min(240.0, max(64.0, 7.0 * text + ends)), 40.0
+        return min(250.0, max(64.0, 7.4 * text + ends)), 40.0
     group = picture.groups[item - len(picture.boxes)]
     text = max(len(group.label), len(group.about))
     return min(300.0, max(110.0, 7.0 * text + 40.0)), 48.0

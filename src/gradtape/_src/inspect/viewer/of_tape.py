@@ -334,7 +334,9 @@ class _Drawing:
             norm = (box.gradient or {}).get("norm")
             if left and (key in asked or not norm) and _key(value) not in targets:
                 left -= 1
-                box.explained = _text(explain(self.tape, target, value))
+                why = explain(self.tape, target, value)
+                if why.cause is not Cause.CONNECTED:
+                    box.explained = _text(why)
 
 
 def _text(why: Explanation) -> str:

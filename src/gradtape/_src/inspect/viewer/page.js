@@ -249,7 +249,7 @@ class View {
 
   // The path from a source to a target: along gradients if there is one, else along values.
 
-  find(source, target) {
+  find(source, target, longest) {
     if (!this.after) {
       this.after = Array.from({ length: this.first }, () => []);
       for (let k = 0; k < this.edges.length; k += 3) this.after[this.edges[k]].push(k);
@@ -270,7 +270,10 @@ class View {
       return { reached: queue, edges };
     };
     const flowing = search(true);
-    if (flowing.edges) return { source, target, edges: flowing.edges, cuts: [], connected: true };
+    if (flowing.edges) {
+      const edges = (longest && this.longest(source, target)) || flowing.edges;
+      return { source, target, edges, cuts: [], connected: true, longest };
+    }
     const valued = search(false);
     if (valued.edges) {
       const cuts = valued.edges.filter((k) => !this.edges[k + 2]);
@@ -278,6 +281,28 @@ class View {
     }
     const exits = valued.reached.filter((i) => this.boxes[i].kind === "exit");
     return { source, target, edges: null, cuts: [], exits, connected: false };
+  }
+
+  // Along gradients, through as many ops as there can be: all rounds of a loop, for instance.
+  longest(source, target) {
+    const waiting = new Int32Array(this.first), length = new Int32Array(this.first).fill(-1);
+    const cameBy = new Int32Array(this.first);
+    for (let k = 0; k < this.edges.length; k += 3) if (this.edges[k + 2]) waiting[this.edges[k + 1]]++;
+    const ready = [];
+    for (let i = 0; i < this.first; i++) if (!waiting[i]) ready.push(i);
+    length[source] = 0;
+    for (const i of ready) {
+      for (const k of this.after[i]) {
+        if (!this.edges[k + 2]) continue;
+        const next = this.edges[k + 1];
+        if (length[i] >= 0 && next !== source && length[i] + 1 > length[next]) { length[next] = length[i] + 1; cameBy[next] = k; }
+        if (!--waiting[next]) ready.push(next);
+      }
+    }
+    if (length[target] < 0) return null;
+    const edges = [];
+    for (let i = target; i !== source; i = this.edges[cameBy[i]]) edges.unshift(cameBy[i]);
+    return edges;
   }
 
   mark() {
@@ -362,7 +387,7 @@ function resize() {
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
 function cutText(text, width, size) {
-  const most = Math.floor(width / (size * 0.56));
+  const most = Math.floor(width / (size * 0.6));
   return text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}…`;
 }
 
@@ -378,18 +403,19 @@ function draw() {
   const seen = [-left / scale, -top / scale, (width - left) / scale, (height - top) / scale];
   const outside = (x, y, w, h) => x > seen[2] || y > seen[3] || x + w < seen[0] || y + h < seen[1];
   const tiny = 5 / scale; // of what is smaller, nothing inside is drawn
-  const front = [];
+  const front = [], frames = [];
 
   const walk = (i) => {
     if (outside(view.x[i], view.y[i], view.w[i], view.h[i])) return;
     if (view.isOpen(i)) {
-      if (i !== view.first) drawFrame(i);
+      if (i !== view.first) { drawFrame(i); frames.push(i); }
       if (view.h[i] < tiny || view.w[i] < tiny) return;
       for (const child of view.groups[i - view.first].children) walk(child);
     } else front.push(i);
   };
   walk(view.first);
   drawEdges(seen, scale);
+  if (scale >= 0.3) for (const i of frames) drawTitle(i);
   for (const i of front) drawItem(i, scale);
   stats.frames++;
   stats.drawn = front.length;
@@ -399,16 +425,18 @@ function draw() {
 function faded(i) { return view.path && view.path.items && !view.path.items.has(i); }
 
 function drawFrame(i) {
-  const group = view.item(i);
-  const { x, y, w, h } = { x: view.x[i], y: view.y[i], w: view.w[i], h: view.h[i] };
-  pen.globalAlpha = 1;
+  const x = view.x[i], y = view.y[i], w = view.w[i], h = view.h[i];
   pen.fillStyle = view.depth[i] % 2 ? colours.group : colours.deeper;
   pen.strokeStyle = i === view.selected ? colours.accent : colours.rule;
   pen.lineWidth = i === view.selected ? 3 : 1;
   rounded(x, y, w, h, 10);
   pen.fill();
   pen.stroke();
-  if (view.scale < 0.3) return;
+}
+
+// Over the edges that go into the frame.
+function drawTitle(i) {
+  const group = view.item(i), x = view.x[i], y = view.y[i], w = view.w[i];
   pen.fillStyle = colours.muted;
   triangle(x + 13, y + 15, true);
   pen.textBaseline = "middle";
@@ -921,11 +949,11 @@ function fillEnds() {
   }
 }
 
-function findPath() {
+function findPath(longest) {
   const source = Number($("source").value), target = Number($("target").value);
   view.path = null;
   if (source >= 0 && target >= 0 && source !== target) {
-    view.path = view.find(source, target);
+    view.path = view.find(source, target, longest === true);
     for (const i of [source, target, ...view.path.cuts.map((k) => view.edges[k + 1])]) view.reveal(i);
     view.layout();
     view.mark();
@@ -981,7 +1009,9 @@ function showPath() {
       element("span", {}, Number.isNaN(norm) ? "–" : brief(norm)), bar));
   }
   box.append(list);
-  box.append(element("div", { class: "links" }, element("button", { onclick: clearPath }, "clear")));
+  box.append(element("div", { class: "links" }, view.path.connected
+    ? element("button", { onclick: () => findPath(!view.path.longest) }, view.path.longest ? "the shortest path" : "the longest path") : "",
+  element("button", { onclick: clearPath }, "clear")));
 }
 
 // Source code
