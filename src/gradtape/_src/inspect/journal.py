@@ -43,7 +43,7 @@ class Ran(NamedTuple):
     shape: tuple[Any, ...]
     line: Line
     followed: dict[int, list[int]]  # by the number of each tape that listened: inputs it follows
-    stack: Stack
+    stack: Stack  # empty if no tape listened, as is the next
     scope: str  # the name scopes around it
     seconds: float  # since the call before: what Python did in between counts too
 
@@ -100,7 +100,10 @@ class Journal(Witness):
             for recorder in recorders()
         }
         first = results[0]._array if results else None
-        line, stack = self._lines.place(2)
+        if followed:
+            (line, stack), scope = self._lines.place(2), get_current_name_scope()
+        else:  # on a way back, most often; its line is enough
+            line, stack, scope = self._lines.here(2), (), ""
         self.events.append(
             Ran(
                 next(self._numbers),
@@ -113,7 +116,7 @@ class Journal(Witness):
                 line,
                 followed,
                 stack,
-                get_current_name_scope(),
+                scope,
                 seconds,
             )
         )
