@@ -36,6 +36,7 @@ from ..core.tensor import Tensor, is_symbolic, new_key
 from ..core.tracing import current_graph, tracing
 from ..core.witness import Witness
 from ..tape.forward import jvp_of_op
+from ..tape.jacobian import whole_jacobian
 from .traps import Place, Seen, exempt, safe, suggestion
 from .users_code import Line, Lines, locals_of
 
@@ -384,6 +385,12 @@ def _rule_around(frame: FrameType | None) -> _Rule | None:
                     [keys] if type(keys) is int else list(keys),
                     g._array if type(g) is Tensor else None,
                 )
+        elif found is None and frame.f_code is whole_jacobian.__code__:
+            local = locals_of(frame)
+            if "op" in local:
+                record, g = local["record"], local["g"]
+                keys = [key for _, key in record.inputs]
+                found = _Rule("gradient", local["op"], keys, [record.outputs], g._array)
         elif frame.f_code is jvp_of_op.__code__:
             local = locals_of(frame)
             inputs, outputs = local["inputs"], as_tuple(local["outputs"])

@@ -37,7 +37,7 @@ def jacobian(
     def pull(records: Iterable[Any], keys: list[int]) -> list[Any]:
         if tensor is None:
             return [None] * len(keys)
-        found = _whole_jacobian([*records], tensor, keys, chunk)
+        found = whole_jacobian([*records], tensor, keys, chunk)
         return [None if rows is None else shape_jacobian(rows, tensor) for rows in found]
 
     return pull, (lambda source: zeros_of(source, (*shape, *source.shape))) if zeros else None
@@ -93,7 +93,7 @@ def rows_together(
     return parallel_iterations
 
 
-def _whole_jacobian(
+def whole_jacobian(
     records: list[Any], target: Tensor, sources: list[int], chunk: int | None
 ) -> list[Any]:
     """For each source the rows of the Jacobian of `target`, or None.
