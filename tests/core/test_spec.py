@@ -45,6 +45,12 @@ def test_one_dtype():
     )
 
 
+def test_a_cast_is_advised_to_what_the_op_takes():
+    boolean = np.dtype(np.bool_)
+    with pytest.raises(DTypeError, match=r"e\.g\. tf\.cast\(x, tf\.bool\)\.$"):
+        same_dtype("f", frozenset({boolean}), x=Spec((), F32), y=Spec((), boolean))
+
+
 @pytest.mark.parametrize(
     "x, y, advice",
     [

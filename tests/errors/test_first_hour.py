@@ -78,6 +78,12 @@ MESSAGES = {
         "of them, e.g. tf.cast(b, tf.float32).",
         lambda: tf.matmul(tf.ones([1, 2]), tf.constant([[1], [2]])),
     ),
+    "floats where booleans are needed": (
+        DTypeError,
+        "logical_and: `x` is float32 and `y` is bool; tensors of different dtypes do not mix. Cast "
+        "one of them, e.g. tf.cast(x, tf.bool).",
+        lambda: tf.logical_and(X, X > 1.0),
+    ),
     "integers where floats are needed": (
         DTypeError,
         "sqrt: `x` is int32, and the op takes float16, float32, float64, bfloat16, complex64, "

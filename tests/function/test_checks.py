@@ -13,6 +13,9 @@ REFUSED = {
     "floormod": (lambda x, y: x % y, [1, 2], [0, 1]),
     "truncatediv": (tf.truncatediv, [1, 2], [0, 1]),
     "truncatemod": (tf.truncatemod, [1, 2], [0, 1]),
+    "floordiv by a constant": (lambda x: x // 0, [1, 2]),
+    "floormod by a constant": (lambda x: x % [0, 1], [1, 2]),
+    "truncatediv by zeros made here": (lambda x: tf.truncatediv(x, tf.zeros_like(x)), [1, 2]),
     "pow": (lambda x, y: x**y, [1, 2], [-1, 1]),
     "invert_permutation": (tf.math.invert_permutation, [0, 2, 2]),
     "invert_permutation, part": (lambda x: tf.math.invert_permutation(x[1:]), [0, 2, 1]),
@@ -33,6 +36,7 @@ REFUSED = {
     "update": (lambda x, i: tf.tensor_scatter_nd_update(x, i, [1.0]), ROW, [[7]]),
     "x[i]": (lambda x, i: x[i], ROW, 7),
     "x[-i]": (lambda x, i: x[i], ROW, -6),
+    "x[constant]": (lambda x: x[tf.constant(7)], ROW),
     "x[:, i]": (lambda x, i: tf.reshape(x, [1, 5])[:, i], ROW, 5),
     "embedding_lookup": (tf.nn.embedding_lookup, [ROW], [1]),
     "segment": (lambda x, i: tf.math.unsorted_segment_sum(x, i, 3), ROW, [0, 1, 2, 3, 0]),
@@ -425,3 +429,28 @@ def test_a_check_that_fails_in_a_run_that_is_thrown_away_is_not_heard(calls_pyth
         given[2] = tf.constant(total)
         assert str(refusal(compiled, *given)) == str(refusal(f, *given))
     assert len(seen) == 9 * calls_python
+
+
+def test_segment_ids_that_are_known_while_the_function_is_traced():
+    def f(x):
+        return tf.math.unsorted_segment_sum(x, [0, 1, 2, 3, -1], 3)
+
+    assert str(refusal(tf.function(f), ROW)) == str(refusal(f, ROW))
+
+
+NEVER_REACHED = {
+    "floordiv": lambda x: tf.cast(tf.cast(x, tf.int32) // 0, tf.float32),
+    "gather": lambda x: tf.gather(x, [9]),
+    "x[constant]": lambda x: x[tf.constant(9)],
+    "segment": lambda x: tf.math.unsorted_segment_sum(x, [0, 1, 2, 3, 9], 5),
+}
+
+
+@pytest.mark.parametrize("name", NEVER_REACHED)
+def test_wrong_constants_where_the_program_may_never_come(name):
+    compiled = tf.function(
+        lambda x: tf.cond(x[0] > 5, lambda: tf.reduce_sum(NEVER_REACHED[name](x)), lambda: x[0])
+    )
+    assert compiled(tf.constant(ROW)) == 1.0
+    beyond = tf.constant(ROW) + 8.0
+    assert str(refusal(compiled, beyond)) == str(refusal(NEVER_REACHED[name], beyond))

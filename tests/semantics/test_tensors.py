@@ -1,5 +1,6 @@
 """docs/semantics.md, section W: tensors, conversion, dtypes, strictness."""
 
+import enum
 import operator
 
 import numpy as np
@@ -38,6 +39,67 @@ ARITHMETIC = ["+", "-", "*"]
 )
 def test_W1_dtype_of_a_constant(tf, value, dtype):
     assert tf.constant(value).dtype.name == dtype
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+F16, F32, F64 = np.float16(1), np.float32(1), np.float64(1)
+I8, I64, U64 = np.int8(1), np.int64(1), np.uint64(1)
+
+
+@pytest.mark.parametrize(
+    "value, dtype",
+    [
+        ([I8], "int32"),
+        ([I64, 2], "int32"),
+        ([1, I64], "int32"),
+        ([1, U64], "int32"),
+        ([np.int64(2**40), I8], "int64"),
+        ([np.arange(2), np.arange(2)], "int32"),
+        ([F16, F64], "float16"),
+        ([F64, F32], "float64"),
+        ([F32, F64], "float32"),
+        ([1.5, F64], "float32"),
+        ([1, F64], "float32"),
+        ([F64, 1], "float64"),
+        ([1.5, I64], "float32"),
+        ([[F64], [1.5]], "float64"),
+        ([np.zeros(2), [1, 2]], "float64"),
+        ([[1, 2], np.zeros(2)], "float32"),
+        ([np.complex64(1j)], "complex128"),
+        ([np.bool_(True), False], "bool"),
+        ([1, True], "int32"),
+        ([1.5, True], "float32"),
+        ([np.str_("a"), "b"], "string"),
+        (Level.HIGH, "int32"),
+        ([Level.HIGH], "int32"),
+    ],
+)
+def test_W1_dtype_of_a_list_with_numpys_numbers(tf, value, dtype):
+    assert tf.constant(value).dtype.name == dtype
+    assert tf.convert_to_tensor(value).dtype.name == dtype
+    assert tf.stack(value).dtype.name == dtype
+
+
+@pytest.mark.parametrize("value", [1e300, [1.0, -1e300], [F32, np.float64(1e300)], [np.inf, 1e39]])
+def test_W1_a_float_beyond_float32(tf, value):
+    with pytest.raises(ValueError):
+        tf.constant(value)
+    assert np.abs(tf.constant(value, tf.float64)).max() > 1e30
+    assert np.isinf(tf.constant(value, tf.float32)).any()  # who asks for it gets it
+
+
+def test_W1_infinities_of_python(tf):
+    same(tf.constant([np.inf, -np.inf, 3e38]), np.array([np.inf, -np.inf, 3e38], np.float32))
+    assert np.isnan(tf.constant([np.nan, 1.0])).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("value", [[1, np.bool_(True)], [True, I64], [1.5, np.array(True)]])
+def test_W2_numpys_booleans_are_no_numbers(tf, value):
+    with pytest.raises(ValueError):
+        tf.constant(value)
 
 
 @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, [2**63], [1, 2**63]])
@@ -345,3 +407,14 @@ def test_W19_gradients_are_summed_over_broadcast_axes(tf, name):
     gx, gy = grad(tf, f, x, y)
     same(gx, np.full((2, 1), 3 * by_x))
     same(gy, np.full(3, 2 * by_y))
+
+
+@pytest.mark.parametrize(
+    "axis, shape",
+    [
+        (None, (3,)), ([], (3,)), ((), (3,)), (np.int64(0), (3, 1)), (0, (3, 1)), (-1, (1, 3)),
+        ([0, 2], (3,)), ((0, -1), (3,)), ([np.int32(2)], (1, 3)),
+    ],
+)  # fmt: skip
+def test_axes_to_squeeze(tf, axis, shape):
+    assert tf.squeeze(tf.ones([1, 3, 1]), axis).shape == shape

@@ -416,7 +416,7 @@ def _agree(op: Op, values: list[Any], names: Any) -> list[Tensor]:
     if any(t._array.dtype != dtype for t in tensors):
         if not promotion.numpy:
             specs = [spec_of(t._array) for t in tensors]
-            same_dtype(op.name, **dict(zip(names, specs, strict=True)))
+            same_dtype(op.name, op.dtypes, **dict(zip(names, specs, strict=True)))
         common = np.result_type(*(t._array.dtype for t in tensors))
         tensors = [t if t._array.dtype == common else late.cast(t, common) for t in tensors]
     for name, t in zip(names, tensors, strict=True):

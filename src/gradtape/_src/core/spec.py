@@ -70,14 +70,22 @@ def describe_shapes(shapes: dict[str, tuple[int, ...]]) -> str:
     return ", ".join(f"{name}.shape={shape}" for name, shape in shapes.items())
 
 
-def same_dtype(op: str, /, **specs: Spec) -> np.dtype[Any]:
-    """The one dtype of the named arguments, or a DTypeError that says how to cast."""
+def same_dtype(
+    op: str, takes: frozenset[np.dtype[Any]] | None = None, /, **specs: Spec
+) -> np.dtype[Any]:
+    """The one dtype of the named arguments, or a DTypeError that says how to cast.
+
+    `takes`: the dtypes that the op takes, so that no cast to another one is advised.
+    """
     (first, spec), *others = specs.items()
     for name, other in others:
         if other.dtype != spec.dtype:
             one, two = of_numpy(spec.dtype), of_numpy(other.dtype)
             # Integers are cast to floats: the other way would cut off decimals, and the gradient.
-            cast = (name, one) if _holds(one) >= _holds(two) else (first, two)
+            by_first = _holds(one) >= _holds(two)
+            if takes is not None and (spec.dtype in takes) != (other.dtype in takes):
+                by_first = spec.dtype in takes
+            cast = (name, one) if by_first else (first, two)
             raise DTypeError(
                 f"{op}: `{first}` is {one.name} and `{name}` is {two.name}; tensors of different "
                 f"dtypes do not mix. Cast one of them, e.g. tf.cast({cast[0]}, tf.{cast[1].name})."

@@ -489,8 +489,6 @@ class Function(Generic[P, R]):
         from .explain import values_explained
 
         specs, places = specs_of(leaves)
-        around = current_graph()
-        in_branch = around is not None and around.outer is not None
         with graph.running():
             symbols = [
                 leaf if spec is None else graph.tensor(spec)
@@ -506,7 +504,7 @@ class Function(Generic[P, R]):
                 for i, symbol in enumerate(symbols)
             ]
             try:
-                with values_explained(in_branch):
+                with values_explained():
                     returned = self._parameters.call(self._python(), instance, args, iter(given))
                     result = flattened(returned, graph)
                     graph.settle(Mark(0, 0))

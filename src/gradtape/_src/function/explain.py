@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from traceback import walk_tb
 from typing import Any
@@ -33,12 +34,11 @@ def leaked_among(arrays: Iterable[Any]) -> SymbolicTensorError:
 
 
 @contextlib.contextmanager
-def values_explained(in_branch: bool = False) -> Iterator[None]:
+def values_explained() -> Iterator[None]:
     """A block in which errors about missing values say which op, at which line, needs them.
 
     A user who asks for a value (`x.numpy()`) gets the error that says so. Where an op asks, a
-    DynamicSizeError: without compiling, the same line works. `in_branch`: what is traced here is a
-    function of its own, called in a branch that a tensor decides on.
+    DynamicSizeError: without compiling, the same line works.
     """
     try:
         yield
@@ -50,14 +50,15 @@ def values_explained(in_branch: bool = False) -> Iterator[None]:
     except _EndlessTrace as error:
         raise _EndlessTrace(*error.args) from None  # else each of the calls has its frames there
     except RecursionError as error:
-        if not in_branch and not _branches_in(error):
+        if not str(error).startswith("maximum recursion depth"):  # it says more already
             raise
         lines = [line for line in lines_to(error) if line[0] != contextlib.__file__]
         raise _EndlessTrace(
-            f"{user_line(lines)}: the recursion does not end while the function is "
-            "traced. Where a tensor decides, both branches of an `if` are traced, so a function "
-            "that calls itself until a tensor says stop calls itself for ever. Write it as a loop "
-            "(`while`, tf.while_loop), or let a Python value decide."
+            f"{user_line(lines)}: the recursion does not end while the function is traced, or is "
+            f"deeper than Python can follow (its recursion limit is {sys.getrecursionlimit()}). "
+            "Where a tensor decides, both branches of an `if` are traced, and the body of a "
+            "`while`, so a function that calls itself until a tensor says stop calls itself for "
+            "ever. Write it as a loop (`while`, tf.while_loop), or let a Python value decide."
         ) from None
     except Exception as error:
         missing = _missing_value(error)
@@ -99,18 +100,11 @@ def _is_raised_here(error: BaseException) -> bool:
 
 
 class _EndlessTrace(RecursionError):
-    """A recursion that a tensor decides."""
+    """A recursion that does not end while a function is traced."""
 
 
 _EndlessTrace.__name__ = _EndlessTrace.__qualname__ = "RecursionError"  # what tracebacks say
 _EndlessTrace.__module__ = "builtins"
-
-
-def _branches_in(error: BaseException) -> bool:
-    """Whether an error came out of branches inside of branches."""
-    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
-    choices = [code for code in codes if code.co_name == "choose"]
-    return sum([code.co_filename.startswith(PACKAGE) for code in choices]) > 1
 
 
 def _asking_op(error: BaseException) -> str | None:

@@ -422,6 +422,7 @@ class Graph(Observer):
         as all is well. `holds` gives one bool, of part of an array true if it is of the whole. A
         check `known_as` one that is in this graph is left out.
         """
+        subject = as_symbol(subject)
         if known_as is not None:
             if self._is_known(subject, known_as):
                 return

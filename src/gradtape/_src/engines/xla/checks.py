@@ -52,12 +52,25 @@ def check(holds: Any, subject: Any, say: Any, *arrays: Any, known_as: Any = None
 def refuse_unless(holds: Any, subject: Any) -> None:
     """Let the call of the program raise what the op that runs raises eagerly.
 
-    So the op is run again, on the values that it had. `subject` is computed from its arguments.
+    So the op is run again, on the values that it had. `subject` is computed from its arguments;
+    if it is known while the function is traced, only a wrong one is left to the program, which may
+    never come here.
     """
     running = _running.get()
-    if is_symbolic(subject) and running is not None:  # else who asks knows what is right
+    if running is not None and (is_symbolic(subject) or not holds(subject)):
         op, arrays, params = running
         check(holds, subject, functools.partial(_run_eagerly, op, params), *arrays)
+
+
+def decided_here(subject: Any, holds: Callable[[Any], Any]) -> bool:
+    """Whether an op can be asked at once if it takes these values.
+
+    They are known, and either right, or the program comes to the op whenever it is called.
+    """
+    if is_symbolic(subject):
+        return False
+    graph = current_graph()
+    return graph is None or graph.always_runs or bool(holds(subject))
 
 
 def _run_eagerly(op: Any, params: dict[str, Any], *arrays: Any) -> None:

@@ -18,7 +18,7 @@ from ...core.sizes import is_open
 from ...core.tensor import is_symbolic
 from ...core.tracing import current_graph, traced_into
 from ..contract import Contract
-from .checks import check, in_range, noted, refuse_unless
+from .checks import check, decided_here, in_range, noted, refuse_unless
 
 
 class XlaEngine(Contract):
@@ -84,7 +84,7 @@ class XlaEngine(Contract):
                 raise IndexError(
                     f"index {entry} is out of bounds for axis {axis} with size {x.shape[axis]}"
                 )
-            elif is_symbolic(entry):
+            elif getattr(entry, "dtype", None) is not None and entry.dtype.kind in "iu":
                 size = x.shape[axis]
                 refuse_unless(partial(in_range, low=-size, high=size), entry)
             axis += x.ndim - taken if entry is Ellipsis else entry is not None
@@ -130,11 +130,11 @@ class XlaEngine(Contract):
     def valid_indices(self, indices: Any, size: int, op: str) -> Any:
         """Known indices as on NumPy; symbolic ones are clipped to [0, size).
 
-        The call of the program raises if one lay outside.
+        The call of the program raises if one lay outside. So do known ones where it may never come.
         """
         if is_open(size):
             return jnp.clip(indices, 0, size - 1)
-        if not is_symbolic(indices):
+        if decided_here(indices, partial(in_range, low=0, high=size)):
             return self.host.valid_indices(indices, size, op)
         say = partial(self.host.valid_indices, size=size, op=op)
         check(partial(in_range, low=0, high=size), indices, say, indices, known_as=size)
@@ -300,11 +300,14 @@ class XlaEngine(Contract):
         return jnp.moveaxis(product, 0, axis)
 
     def segment_places(self, ids: Any, count: int, op: str) -> Any:
-        """An id that is too large is dropped, and the call of the program raises."""
+        """Known ids as on NumPy; of others a large one is dropped, and the call raises."""
         places = jnp.asarray(ids).reshape(-1)
-        if is_symbolic(ids) and not is_open(count):
+        if not is_open(count):
+            holds = partial(in_range, low=None, high=count)
+            if decided_here(ids, holds):
+                return self.host.segment_places(ids, count, op)
             say = partial(self.host.segment_places, count=count, op=op)
-            check(partial(in_range, low=None, high=count), ids, say, ids, known_as=~count)
+            check(holds, ids, say, ids, known_as=~count)
         return jnp.where((places < 0) | (places >= count), count, places)
 
     def finite_or_error(self, x: Any, message: str) -> Any:

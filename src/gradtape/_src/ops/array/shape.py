@@ -192,9 +192,10 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     except NotATensorError as error:
         return take_over(error, squeeze, input, axis)
     shape = x._array.shape
-    if axis is None or axis == []:
+    axes = [] if axis is None else static_ints(axis, "squeeze", "axis")
+    if not axes:
         return _reshape(x, shape=tuple([d for d in shape if d != 1]))
-    axes = [static_axis(a, x.ndim, "squeeze") for a in static_ints(axis, "squeeze", "axis")]
+    axes = [static_axis(a, x.ndim, "squeeze") for a in axes]
     for a in axes:
         if shape[a] != 1:
             raise ShapeError(
