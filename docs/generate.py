@@ -100,11 +100,15 @@ CONVENTIONS = [
     "Beside an infinite logit `softmax` has 0 in every dtype and on XLA too (V22; TensorFlow: NaN, "
     "but in float32 and bfloat16).",
     "A Python integer that its dtype cannot hold is an error (TensorFlow: `constant(300, uint8)` "
-    "is 44); next to a float it may be larger than int64, wherever it stands in the list.",
+    "is 44); next to a float it may be larger than int64, wherever it stands in the list. A list "
+    "may begin with real numbers and hold complex ones, and may hold NumPy's bfloat16 (TensorFlow: "
+    "ValueError).",
     "Wrong targets, sources and tapes never entered are a TypeError or RuntimeError that says what "
     "is wrong (B9, F14, K15, M8, N5; TensorFlow: AttributeError).",
     "An integer target has gradient None, also one that comes from `top_k` or a `@function` (Q25; "
-    "TensorFlow: zeros).",
+    "TensorFlow: zeros), or from an op without a gradient: `bitcast` to integers, "
+    "`histogram_fixed_width`, `in_top_k`, `image.non_max_suppression` (I8; TensorFlow: "
+    "LookupError).",
     "`custom_gradient`: a gradient of another shape than its argument is an error (R18); a number "
     "as a gradient becomes a tensor; keyword arguments are allowed in `@function` (R12); forward "
     "mode uses the transpose of the gradient function (T17).",
@@ -134,7 +138,7 @@ CONVENTIONS = [
     "`argmax` and `argmin` take NaN for the largest and smallest, as NumPy does.",
     "`det` has a gradient at singular matrices; `pinv` one at equal singular values.",
     "`hsv_to_rgb`, LU, `logm`, `lstsq(fast=False)`, `rfft3d`, area resize, `extract_glimpse` have "
-    "gradients (I8), and `softsign` a second one (X45).",
+    "gradients (I8), so has `math.bincount` by its weights, and `softsign` a second one (X45).",
     "Sums of 16-bit floats are accumulated in float32.",
     "`random.categorical` refuses logits that are NaN, but not in `@function`; `function.verify` "
     "reports it.",
