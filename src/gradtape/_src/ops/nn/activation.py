@@ -186,7 +186,10 @@ def _gelu(xp, x):
 )
 def _gelu_and_slope(xp, x):
     """The same and its derivative, which on the way costs a quarter: for arrays large enough to be
-    walked through but once. (4 million float32: 12 ms in place of 25, on one thread.)"""
+    walked through but once.
+
+    With the gradient, for 4 million float32: 13 ms; `erfc` there and back took 110.
+    """
 
     def both(x):
         below, density = xp.normal(x)
