@@ -9,6 +9,7 @@ NumPy's own 0.45 µs, `nary` 1.2 µs); `single` is `nary` for one tensor.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -51,13 +52,18 @@ def _set_noting(on: bool) -> None:
 switches.append(_set_noting)
 
 
+def _large_from(op: Op) -> int:
+    """The size from which arrays are worked on in blocks; none has it for an op that must not."""
+    return LARGE if op.in_blocks else sys.maxsize
+
+
 def unary(op: Op) -> Callable[..., Tensor]:
     """The callable of an op of one tensor and no static parameters."""
     kernels = op.kernels
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
-    run_large = op.run_large if op.in_blocks else op.run
+    large = _large_from(op)
     keep: Any = op.keep_for((0,))
 
     def call(x: Any, name: Any = None) -> Tensor:
@@ -76,8 +82,8 @@ def unary(op: Op) -> Callable[..., Tensor]:
             out._key = None
             kind = type(a)
             try:
-                if kind is _ndarray and a.size >= LARGE:
-                    out._array = run_large(a)
+                if kind is _ndarray and a.size >= large:
+                    out._array = op.run_large(a)
                 else:
                     out._array = kernels[kind](a)
             except Exception as error:
@@ -129,7 +135,7 @@ def binary(op: Op) -> Callable[..., Tensor]:
     allowed = op.dtypes
     usual = _FLOAT32 if _FLOAT32 in allowed else None  # spares a look into the set: 40 ns
     differentiable = op.differentiable
-    in_blocks = op.in_blocks
+    large = _large_from(op)
     keep_for_x: Any = op.keep_for((0,))
     keep_for_y: Any = op.keep_for((1,))
     keep_for_both: Any = op.keep_for((0, 1))
@@ -155,7 +161,7 @@ def binary(op: Op) -> Callable[..., Tensor]:
             out = _new(Tensor)
             out._key = None
             try:
-                if in_blocks and type(a) is _ndarray and a.size >= LARGE and type(b) is _ndarray:
+                if type(a) is _ndarray and a.size >= large and type(b) is _ndarray:
                     out._array = op.run_large(a, b)
                 else:
                     out._array = run(a, b)
