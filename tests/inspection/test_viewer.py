@@ -1,5 +1,6 @@
 """Pictures of tapes and functions: what they hold, where it stands, and the texts made of them."""
 
+import importlib
 import json
 import random
 import re
@@ -122,6 +123,20 @@ def test_where_it_is_cut_is_said_with_the_causes_of_explain():
     assert not flows["argmax", "equal"] and flows["matmul", "add"]
 
 
+def test_what_a_library_computes_stands_in_the_line_that_called_it(tmp_path, monkeypatch):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "a_library_of_others.py").write_text("def twice(x):\n    return x + x\n")
+    monkeypatch.syspath_prepend(str(folder))
+    library = importlib.import_module("a_library_of_others")
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape(explain=True) as tape:
+        y = library.twice(x) * 3.0
+    picture = only(pictures_of(tape, y))
+    lines = {(box.file, box.line) for box in picture.boxes if box.kind == "op"}
+    assert len(lines) == 1 and {file for file, _ in lines} == {__file__}
+
+
 def test_stopped_gradients_and_ops_outside_of_the_block():
     x = tf.Variable([1.0, 2.0], name="x")
     with tf.GradientTape(explain=True) as tape:
@@ -187,6 +202,19 @@ def test_a_tape_with_a_budget_and_an_empty_one():
         pass
     assert only(pictures_of(tape)).boxes == []
     assert page("nothing", [only(pictures_of(tape))])
+
+
+def test_a_gradient_that_is_infinite_is_drawn_while_numerics_are_checked():
+    x = tf.Variable([0.0, 1.0], name="x")
+    tf.debugging.enable_check_numerics()
+    try:
+        with tf.GradientTape(explain=True) as tape:
+            y = tf.reduce_sum(tf.sqrt(x))
+        assert box_named(only(pictures_of(tape, y)), "x").gradient["inf"] == 1
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Inf"):
+            tape.gradient(y, x)
+    finally:
+        tf.debugging.disable_check_numerics()
 
 
 def test_a_target_must_be_a_tensor():
@@ -415,6 +443,17 @@ def test_a_function_as_traced_and_as_xla_runs_it(step, tmp_path):
     assert data["title"] == "function step"
     with pytest.raises(ValueError, match="Leave them out"):
         step.save_html(tmp_path / "step.html", target=tf.constant(1.0))
+
+
+def test_a_call_of_a_function_is_one_box_of_a_tape():
+    pytest.importorskip("jax")
+    x = tf.Variable([1.0, 2.0], name="x")
+    double = tf.function(lambda x: x * 2.0)
+    with tf.GradientTape(explain=True) as tape:
+        loss = tf.reduce_sum(double(x))
+    picture = only(pictures_of(tape, loss))
+    assert len([box for box in picture.boxes if box.kind == "op"]) == 2
+    assert box_named(picture, "x").gradient["norm"] == pytest.approx(8**0.5)
 
 
 def test_the_lines_of_a_function_are_in_the_text_of_its_program():

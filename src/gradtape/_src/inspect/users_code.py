@@ -43,9 +43,9 @@ class Lines:
         if frame is None:
             return ("", 0), ()
         line = frame.f_code.co_filename, frame.f_lineno
-        stack = [(frame.f_code, frame.f_lasti)]
+        innermost = frame.f_code, frame.f_lasti
+        stack: list[tuple[CodeType, int]] = []
         known = self._own
-        frame = frame.f_back
         while frame is not None and len(stack) < _DEEPEST:
             file = frame.f_code.co_filename
             own = known.get(file)
@@ -54,7 +54,7 @@ class Lines:
             if own:
                 stack.append((frame.f_code, frame.f_lasti))
             frame = frame.f_back
-        return line, tuple(stack)
+        return line, tuple(stack) or (innermost,)
 
     def _innermost(self, frame: FrameType | None) -> FrameType | None:
         known = self._known.get

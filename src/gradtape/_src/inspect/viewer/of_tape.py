@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from types import CodeType
 from typing import Any
@@ -17,11 +17,12 @@ from ...core.op import Op
 from ...core.recorder import Record, heard_by
 from ...core.spec import Spec
 from ...core.tensor import Tensor, is_inexact, key_of
+from ...core.tracing import tracing
 from ...tape.explanation import Cause, Explanation
 from ...tape.variable import Variable, variable_of
 from ..advice import USES
 from ..explain import Account, backward_seen, explain, records_of
-from ..journal import Assigned, Left, Ran
+from ..journal import Assigned, Journal, Left, Ran
 from ..users_code import Stack, names_in_use
 from .numbers_of import numbers_of
 from .picture import Box, Edge, Picture, Place, common
@@ -37,7 +38,7 @@ def picture_of_tape(tape: Any, target: Any = None, source: Any = None) -> Pictur
     """
     journal = Account(tape).journal
     was_quiet = journal is not None and journal.quiet
-    with heard_by([]):  # what is computed here is nobody's
+    with heard_by([]), _unseen():  # what is computed here is nobody's
         if journal is not None:
             journal.quiet = True
         try:
@@ -45,6 +46,18 @@ def picture_of_tape(tape: Any, target: Any = None, source: Any = None) -> Pictur
         finally:
             if journal is not None:
                 journal.quiet = was_quiet
+
+
+@contextmanager
+def _unseen() -> Iterator[None]:
+    """A block that no witness looks on at but journals: a NaN is to be drawn, and not to raise."""
+    others = [each for each in tracing.witnesses if not isinstance(each, Journal)]
+    for each in others:
+        tracing.tell(no_more=each)
+    try:
+        yield
+    finally:
+        tracing.tell(*others)
 
 
 class _Drawing:
@@ -133,7 +146,8 @@ class _Drawing:
         known = {key for call in heard for key in call.outputs}
         unknown = iter([r for r in records.values() if r.output_keys[0] not in known])
         waiting = next(unknown, None)
-        for call in reversed(heard):
+        calls = {call.outputs or call.number: call for call in heard}  # that of a function is noted twice
+        for call in reversed(calls.values()):
             record = next((records[key] for key in call.outputs if key in records), None)
             while waiting is not None and record is not None and _before(waiting, record):
                 pairs.append((None, waiting))
@@ -170,7 +184,7 @@ class _Drawing:
         if call is not None:
             box.places = places[call.number]
             box.site = call.stack[0][1] if call.stack else None
-            box.file, box.line = call.line
+            box.file, box.line = own_line(call)
             box.shape = tuple([n if isinstance(n, int) else None for n in call.shape])
             box.dtype = "" if call.dtype is None else str(np.dtype(call.dtype))
             box.size = _bytes(box.shape, call.dtype)
@@ -371,7 +385,7 @@ def places_of(calls: list[Ran]) -> dict[int, tuple[Place, ...]]:
             path += stack[done:depth]
             done = max(done, depth)
             path.append(Place(("scope", parts[:count]), parts[count - 1], "scope"))
-        path += [*stack[done:], *_line_place(call.line)]
+        path += [*stack[done:], *_line_place(own_line(call))]
         found[call.number] = tuple(path[len(everywhere) :])
     return found
 
@@ -406,6 +420,14 @@ def _line_place(line: tuple[str, int]) -> tuple[Place, ...]:
     if not line[0]:
         return ()
     return (Place(("line", *line), f"line {line[1]}", "line", *line),)
+
+
+def own_line(call: Ran) -> tuple[str, int]:
+    """The line that led to a call in the user's own files: not in a library that is installed."""
+    if not call.stack:
+        return call.line
+    code, instruction = call.stack[0]
+    return code.co_filename, line_at(code, instruction)
 
 
 def line_at(code: CodeType, instruction: int) -> int:
