@@ -98,6 +98,7 @@ def _environment(source: Path | None, extra: Mapping[str, str | None]) -> dict[s
     # Without bytecode files every import would compile, and import time would measure that.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment |= ONE_THREAD | {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment["GRADTAPE_CACHE"] = "off"  # a first call compiles
     environment.pop("PYTHONPATH", None)
     if source and source.exists():
         environment["PYTHONPATH"] = str(source)
