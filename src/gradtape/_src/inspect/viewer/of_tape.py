@@ -146,7 +146,8 @@ class _Drawing:
         known = {key for call in heard for key in call.outputs}
         unknown = iter([r for r in records.values() if r.output_keys[0] not in known])
         waiting = next(unknown, None)
-        calls = {call.outputs or call.number: call for call in heard}  # that of a function is noted twice
+        # (The call of a function is noted twice.)
+        calls = {call.outputs or call.number: call for call in heard}
         for call in reversed(calls.values()):
             record = next((records[key] for key in call.outputs if key in records), None)
             while waiting is not None and record is not None and _before(waiting, record):
