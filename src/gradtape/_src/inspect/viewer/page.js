@@ -376,6 +376,33 @@ function redraw() {
   }
 }
 
+// While the picture moves and frames take too long, fewer edges are drawn; all when it rests.
+
+const motion = { at: -1e9, frame: 0, slow: 0, rest: 0 };
+
+function moving() {
+  const now = performance.now();
+  if (now - motion.at > 250) motion.slow = 0;
+  motion.at = now;
+  clearTimeout(motion.rest);
+  motion.rest = setTimeout(() => { motion.slow = 0; redraw(); }, 260);
+  redraw();
+}
+
+function pan(dx, dy) {
+  view.left += dx;
+  view.top += dy;
+  moving();
+}
+
+function inAHurry(now) {
+  const gap = now - motion.frame;
+  motion.frame = now;
+  if (now - motion.at > 250) return false;
+  if (motion.slow < 3 && gap < 250) motion.slow = gap > 28 ? motion.slow + 1 : 0;
+  return motion.slow >= 3;
+}
+
 function resize() {
   const ratio = window.devicePixelRatio || 1;
   const box = canvas.parentElement.getBoundingClientRect();
@@ -414,7 +441,7 @@ function draw() {
     } else front.push(i);
   };
   walk(view.first);
-  drawEdges(seen, scale);
+  drawEdges(seen, scale, inAHurry(started));
   if (scale >= 0.3) for (const i of frames) drawTitle(i);
   for (const i of front) drawItem(i, scale);
   stats.frames++;
@@ -587,8 +614,8 @@ function stroke(edges, straight, dash) {
   }
 }
 
-function drawEdges(seen, scale) {
-  const small = 2 / scale;
+function drawEdges(seen, scale, hurry) {
+  const small = (view.drawn.length > 4000 ? 6 : 2) / scale;
   const plain = [], broken = [], special = [], passing = [], specialPassing = [];
   const ends = (i) => view.x[i] <= seen[2] && view.y[i] <= seen[3] && view.x[i] + view.w[i] >= seen[0] && view.y[i] + view.h[i] >= seen[1];
   // Thousands of dashes, most of them far outside, take a tenth of a second for a single edge.
@@ -606,6 +633,12 @@ function drawEdges(seen, scale) {
   // Of an edge that only passes nobody sees where it comes from: a few are shown, thousands not.
   if (passing.length < 200) for (const edge of passing) (dashed(edge) ? broken : plain).push(edge);
   if (specialPassing.length < 200) special.push(...specialPassing);
+  if (hurry) { // every third, and so on, until there are few
+    const thin = (edges) => edges.length > 400 ? edges.filter((_, k) => k % Math.ceil(edges.length / 400) === 0) : edges;
+    plain.splice(0, Infinity, ...thin(plain));
+    broken.splice(0, Infinity, ...thin(broken));
+    special.splice(0, Infinity, ...thin(special));
+  }
   const many = plain.length + broken.length > 1500;
   pen.globalAlpha = view.path ? 0.35 : 0.9;
   pen.strokeStyle = colours.edge;
@@ -701,7 +734,7 @@ function zoom(factor, cx, cy) {
   view.left = cx - (cx - view.left) * scale / view.scale;
   view.top = cy - (cy - view.top) * scale / view.scale;
   view.scale = scale;
-  redraw();
+  moving();
 }
 
 function centre(i) {
@@ -1186,9 +1219,7 @@ canvas.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const step = 60;
   if (event.key.startsWith("Arrow") && event.shiftKey) {
-    view.left += { ArrowLeft: step, ArrowRight: -step }[event.key] || 0;
-    view.top += { ArrowUp: step, ArrowDown: -step }[event.key] || 0;
-    redraw();
+    pan({ ArrowLeft: step, ArrowRight: -step }[event.key] || 0, { ArrowUp: step, ArrowDown: -step }[event.key] || 0);
   } else if (event.key.startsWith("Arrow")) moveTo(event.key);
   else if (event.key === "Enter" || event.key === " ") { if (view.selected >= 0) { toggle(view.selected); showDetails(); } }
   else if (event.key === "Backspace") {
@@ -1252,9 +1283,7 @@ canvas.addEventListener("pointermove", (event) => {
   } else if (drag.moved || Math.hypot(here[0] - drag.start[0], here[1] - drag.start[1]) > 4) {
     drag.moved = true;
     canvas.classList.add("dragging");
-    view.left += here[0] - before[0];
-    view.top += here[1] - before[1];
-    redraw();
+    pan(here[0] - before[0], here[1] - before[1]);
   }
   pointers.set(event.pointerId, here);
 });
@@ -1354,5 +1383,5 @@ show(0);
 draw();
 stats.opened = performance.now();
 // For tests, and for the curious.
-window.viewer = { views, stats, get view() { return view; }, select, go, search, setEnd, setColour, draw, redraw, fitAll, unfoldMore, show, toggle };
+window.viewer = { views, stats, get view() { return view; }, select, go, search, setEnd, setColour, draw, redraw, pan, fitAll, unfoldMore, show, toggle };
 })();
