@@ -50,6 +50,12 @@ def test_recorded_losses(keras, case):
     np.testing.assert_allclose(keras(f"uses.{case[0]}", *case[1:]), LOSSES[case], rtol=1e-5)
 
 
+@pytest.mark.gradtape_only  # TensorFlow counts a step at the end of the data, too
+@pytest.mark.parametrize("steps_per_execution", [1, 2])
+def test_a_step_without_data_is_not_counted(keras, steps_per_execution):
+    assert keras("uses.steps_counted", steps_per_execution) == 6
+
+
 @pytest.mark.gradtape_only
 def test_what_is_not_compiled_is_said_once(keras):
     (message,) = keras("uses.said_of_text")
