@@ -32,6 +32,7 @@ _BOOLEANS = {bool, np.bool_}
 _LARGE = 2**16  # bytes
 _MAX_AXES = 64  # of NumPy's arrays
 _PYTHON_NUMBERS = (float, int, bool, complex)
+_NUMBERS = frozenset(_PYTHON_NUMBERS)
 
 _COUNT_TRUE_AS_ONE = {
     dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64
@@ -108,7 +109,7 @@ def to_array(value: Any, dtype: Any = None, op: str = "constant") -> Any:
     kinds = set(map(type, leaves))
     if np.ndarray in kinds:
         kinds = {v.dtype.type if isinstance(v, np.ndarray) else type(v) for v in leaves}
-    if any([issubclass(kind, (str, bytes)) for kind in kinds]):
+    if not kinds <= _NUMBERS and any([issubclass(kind, (str, bytes)) for kind in kinds]):
         return _strings(value, kinds, wanted, op)
     if len(kinds) > 1 and wanted not in _COUNT_TRUE_AS_ONE:
         _check_booleans(leaves[0], kinds, op)
@@ -187,7 +188,7 @@ def _by_first(array: Any, value: Any, leaves: list[Any], op: str) -> Any:
         keeps = isinstance(first, (np.generic, np.ndarray)) and first.dtype in _KEPT
         return _narrowed(array, leaves, first.dtype if keeps else _FLOAT32, op)
     if kind in "iu" and array.size:
-        if array.max() > _INT64.max:
+        if array.dtype.kind != "i" and array.max() > _INT64.max:
             return _large_integers(value, array.reshape(-1).tolist(), None, op)
         return array.astype(np.int32 if _fits_int32(array) else np.int64)
     return array.astype(np.complex128) if kind == "c" else _native(array, op)
