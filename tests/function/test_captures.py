@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from semantics.helpers import same
 
+import gradtape as tf
+
 pytestmark = pytest.mark.gradtape_only
 
 
@@ -433,3 +435,42 @@ def test_a_tape_over_a_function_keeps_its_constants_apart(tf):
         g = tape.gradient(y, x)
     same(g, 2.0)
     assert tape.gradient(g, x) is None
+
+
+RETURNED_AS_IT_IS = {
+    "by a branch": lambda x, y: tf.cond(tf.reduce_mean(x) < 10.0, lambda: y, lambda: x * 1.0),
+    "by both branches": lambda x, y: tf.cond(tf.reduce_mean(x) < 10.0, lambda: y, lambda: y),
+    "by a case": lambda x, y: tf.switch_case(tf.cast(x[0], tf.int32), [lambda: y, lambda: x]),
+    "by a round": lambda x, y: tf.while_loop(
+        lambda i, _: i < 1, lambda i, _: (i + 1, y), (tf.constant(0), x)
+    )[1],
+    "by each round": lambda x, y: tf.reduce_sum(tf.map_fn(lambda _: y, x), axis=0) / 2.0,
+}
+
+
+@pytest.mark.parametrize("name", RETURNED_AS_IT_IS)
+def test_a_tensor_of_the_outside_that_is_returned_as_it_is(name):
+    """No op has it as an input; its gradient must arrive all the same."""
+    x = tf.constant([0.1, 0.2])
+    f = RETURNED_AS_IT_IS[name]
+
+    def calls_a_function(x):
+        y = tf.atan(x)
+        return tf.function(lambda: f(x, y))()
+
+    for call in (calls_a_function, tf.function(calls_a_function)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            result = call(x)
+        np.testing.assert_allclose(result, np.arctan(x), rtol=1e-6)
+        np.testing.assert_allclose(tape.gradient(result, x), 1 / (1 + x.numpy() ** 2), rtol=1e-6)
+
+
+def test_a_branch_returns_a_tensor_that_a_tape_watches_after_the_trace():
+    x = tf.constant([1.0, 2.0])
+    f = tf.function(lambda p: tf.cond(p, lambda: x, lambda: x * 2.0))
+    f(tf.constant(True))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(tf.constant(True))
+    np.testing.assert_array_equal(tape.gradient(y, x), [1.0, 1.0])

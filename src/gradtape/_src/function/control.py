@@ -127,7 +127,9 @@ class TracedBlock:
     def run(self, function: Callable[[], Any]) -> None:
         with self.graph.running():
             self.result = function()
-            self.outputs = [_together(leaf) for leaf in nest.parts(self.result)]
+            # (A tensor of the outside that is returned as it is, no op has told of.)
+            parts = nest.parts(self.result)
+            self.outputs = [self.graph.kept(_together(leaf)) for leaf in parts]
             self.graph.settle(Mark(0, 0))
         self.end = self.graph.mark()
         for variable in self.graph.variables.values():
