@@ -26,10 +26,10 @@ def test_the_version_is_that_of_the_distribution():
 def test_help_names_the_commands(gradtape):
     done = gradtape("--help")
     assert done.returncode == 0
-    assert "run " in done.stdout and "info " in done.stdout
+    assert all(f" {command} " in done.stdout for command in ("run", "doctor", "info"))
 
 
-@pytest.mark.parametrize("args", [(), ("walk",), ("run",), ("info", "--dev")])
+@pytest.mark.parametrize("args", [(), ("walk",), ("run",), ("doctor",), ("info", "--dev")])
 def test_a_wrong_command_line_exits_with_2_and_shows_the_usage(gradtape, args):
     done = gradtape(*args)
     assert done.returncode == 2

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             profiler = Profiler()
             profiler.begin()
             profiler.start()
-        run = {"-c": _run.run_code, "-m": _run.run_module}.get(options.kind, _run.run_script)
+        run = _run.runner(options.kind)
         try:
             run(options.target, rest)
         finally:
@@ -51,6 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 profiler.stop()
                 profiler.end()
                 _tell(profiler.profile(), options.profile_file)
+    elif options.command == "doctor":
+        from . import doctor as _doctor
+
+        return _doctor.examine(options.kind, options.target, rest, options.html)
     elif options.command == "info":
         from . import info as _info
 
@@ -68,12 +72,18 @@ def _tell(profile: Profile, path: str | None) -> None:
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:
     """The arguments of gradtape, and those of the script, which argparse must not see."""
-    if argv[:1] == ["run"]:
+    if argv[:1] in (["run"], ["doctor"]):
+        given = False  # whether the word is the value of an option
         for i, word in enumerate(argv[1:], start=1):
             i += word in ("-c", "-m")
-            if i < len(argv) and (word in ("-", "-c", "-m") or not word.startswith("-")):
+            is_target = word in ("-", "-c", "-m") or not word.startswith("-")
+            if is_target and not given and i < len(argv):
                 return [*argv[:i], "--", argv[i]], argv[i + 1 :]  # code, too, may begin with a dash
+            given = word in _WITH_VALUES
     return argv, []
+
+
+_WITH_VALUES = ("--profile-file", "--html")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -94,10 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         "[--profile-file=FILE] [-c | -m] SCRIPT [ARG ...]",
         allow_abbrev=False,
     )
-    for flag, what in [("-c", "the program itself"), ("-m", "a module's name")]:
-        run.add_argument(
-            flag, dest="kind", action="store_const", const=flag, help=f"SCRIPT is {what}"
-        )
+    _add_target(run)
     run.add_argument(
         "--explain", action="store_true", help="say of each gradient that is None why, and where"
     )
@@ -117,7 +124,24 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="write that for Perfetto, or into FILE.speedscope.json for speedscope",
     )
-    run.add_argument("target", metavar="SCRIPT", help="path of the script; - for standard input")
+
+    doctor = commands.add_parser(
+        "doctor",
+        help="run a script, and say what is wrong with its gradients",
+        description="Run a Python program as `gradtape run` does, and print after its output, on "
+        "standard output, what was found: gradients that are None, NaN and Inf, gradients that are "
+        "zero, vanish or explode, dead units, variables that are not used or not trained, "
+        "functions that are traced again and again, copies to and from a card, each with its line "
+        "and what to do; then the most expensive lines, and the largest tape. The program runs "
+        "several times slower than by itself.",
+        epilog="The exit code is 0 if nothing was found, 1 if something was; 2 if the command "
+        "is wrong or there is no such script. If the program itself fails, its own code is given: "
+        "that of sys.exit, or 1 after an exception.",
+        usage="gradtape doctor [-h] [--html FILE] [-c | -m] SCRIPT [ARG ...]",
+        allow_abbrev=False,
+    )
+    _add_target(doctor)
+    doctor.add_argument("--html", metavar="FILE", help="write the report as a page, too")
 
     info = commands.add_parser(
         "info",
@@ -129,6 +153,14 @@ def _parser() -> argparse.ArgumentParser:
         "--devices", action="store_true", help="start each engine and list its devices (slower)"
     )
     return parser
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    for flag, what in [("-c", "the program itself"), ("-m", "a module's name")]:
+        parser.add_argument(
+            flag, dest="kind", action="store_const", const=flag, help=f"SCRIPT is {what}"
+        )
+    parser.add_argument("target", metavar="SCRIPT", help="path of the script; - for standard input")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,15 @@ from ..names.alias import install_as_tensorflow
 OURS = {__name__, "runpy", "importlib._bootstrap", "importlib._bootstrap_external"}
 
 
+class NoScript(SystemExit):
+    """There is no such script."""
+
+
+def runner(kind: str | None) -> Callable[[str, Sequence[str]], None]:
+    """What runs a program that is given with -c, with -m, or by its path."""
+    return {"-c": run_code, "-m": run_module}.get(kind or "", run_script)
+
+
 def run_script(script: str, args: Sequence[str]) -> None:
     """As `python script args`; the script `-` is read from standard input."""
     if script == "-":
@@ -32,7 +41,7 @@ def run_script(script: str, args: Sequence[str]) -> None:
     except OSError as error:
         reason = f"[Errno {error.errno}] {error.strerror}"
         print(f"gradtape: can't open file {path!r}: {reason}", file=sys.stderr)
-        raise SystemExit(2) from None
+        raise NoScript(2) from None
     _prepare([script, *args], os.path.dirname(os.path.realpath(script)))
     _run_main(loader.source_to_code(source, path), __file__=path, __loader__=loader)
 

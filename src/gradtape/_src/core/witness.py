@@ -36,6 +36,9 @@ class Witness:
     def left(self, tensor: Any, use: str) -> None:
         """The values of a tensor become numbers of Python or NumPy, for this use."""
 
+    def created(self, variable: Any) -> None:
+        """A variable was made."""
+
     def was_read(self, variable: Any) -> None:
         """The value of a variable was taken."""
 
@@ -54,6 +57,12 @@ class Witness:
 
     def derived(self, tape: Any, target: Any, sources: list[Any], found: list[Any]) -> None:
         """A tape has given the gradients `found` of `target` by `sources`."""
+
+    def retraced(self, function: Any, argument: str, values: list[str]) -> None:
+        """A function was traced again and again, because `argument` took each of these values."""
+
+    def copied(self, file: str, line: int, text: str) -> None:
+        """Arrays go to a card or come from it at this line of the user's, time after time."""
 
     def reason_for(self, key: int) -> Any:
         """Why the gradient by the variable with this key is None, if that is known."""

@@ -540,11 +540,14 @@ class Function(Generic[P, R]):
         self._recent.clear()
         if changing:
             name, parts = changing[0]
+            values = list(map(shown, parts))
+            for witness in tracing.witnesses:
+                witness.retraced(self, name, values)
             get_logger().warning(
                 "%s was traced %d times, which is slow, because `%s` differs from call to call: "
                 "%s. Pass numbers as tensors, and tensors of one shape; or create the function "
                 "once, outside of the loop.",
-                self.name, _RETRACES, name, ", ".join(map(shown, parts)),
+                self.name, _RETRACES, name, ", ".join(values),
             )  # fmt: skip
 
     # What is known about it

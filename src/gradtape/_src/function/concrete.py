@@ -148,9 +148,10 @@ class ConcreteFunction:
 
     def _call(self, tensors: list[Tensor]) -> Any:
         outputs = op = None
-        if tracing.witnesses and not self.graph.is_looked_at:
+        if tracing.witnesses:
             op = CalledProgram(self.name, tuple)
             op.program = self
+            op.is_looked_at = self.graph.is_looked_at
             begin(op)
         if recorders():
             for v in self._variables:

@@ -57,7 +57,8 @@ class ProgramMemory:
         rows = [(file, line, size, count) for (file, line), (size, count) in found.items()]
         return sorted(rows, key=lambda row: -row[2])
 
-    def _head(self) -> list[str]:
+    def head(self) -> list[str]:
+        """What it takes in all, and which line most of it."""
         lines = [
             f"{self.name} takes {bytes_text(self.total)}: arguments {bytes_text(self.arguments)}, "
             f"outputs {bytes_text(self.outputs)} ({bytes_text(self.aliased)} of them written over "
@@ -91,11 +92,11 @@ class ProgramMemory:
         ]  # fmt: skip
 
     def __str__(self) -> str:
-        return "\n\n".join(["\n".join(self._head()), *map(str, self._tables())])
+        return "\n\n".join(["\n".join(self.head()), *map(str, self._tables())])
 
     __repr__ = __str__  # at a prompt it is asked for to be read
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
-        head = "<br>".join(map(html.escape, self._head()))
+        head = "<br>".join(map(html.escape, self.head()))
         return f"<div>{head}{''.join([table.html() for table in self._tables()])}</div>"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import weakref
+from collections.abc import Callable
 from typing import Any
 
+from ..tape.explanation import Explanation
 from .explain import explain_nones
 from .journal import Journal, journal_of_process
 
@@ -53,15 +55,27 @@ def explain_gradients(enabled: bool = True) -> None:
             journal.report = None
             _end(journal)
     elif journal is None or journal.report is None:
-        _begin().report = _Reporter()
+        tell_of_nones(_warn)
 
 
-class _Reporter:
-    def __init__(self) -> None:
+def tell_of_nones(tell: Callable[[Explanation], None]) -> Journal:
+    """Have each reason for a gradient that is None told once, from here on."""
+    journal = _begin()
+    journal.report = _Once(tell)
+    return journal
+
+
+def _warn(reason: Explanation) -> None:
+    logging.getLogger("gradtape").warning("A gradient is None. %s", reason)
+
+
+class _Once:
+    def __init__(self, tell: Callable[[Explanation], None]) -> None:
+        self._tell = tell
         self._said: set[Any] = set()
 
     def __call__(self, reason: Any) -> None:
         said = reason.cause, reason.file, reason.line, reason.message
         if said not in self._said:
             self._said.add(said)
-            logging.getLogger("gradtape").warning("A gradient is None. %s", reason)
+            self._tell(reason)

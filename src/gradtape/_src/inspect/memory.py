@@ -25,6 +25,7 @@ from ..core.spec import Spec
 from ..core.tables import short
 from ..core.tensor import Tensor, is_symbolic
 from ..core.tracing import current_graph
+from ..function.memory import ProgramMemory
 from ..tape.budget import Ledger, Stored
 from ..tape.cell import Cell
 from ..tape.memory import Held, Memory, Share
@@ -87,14 +88,18 @@ class Largest(Places):
             if memory.count and (self.memory is None or memory.total > self.memory.total):
                 self.memory = memory
 
-    def __str__(self) -> str:
-        reports = [] if self.memory is None else [f"The largest tape of the run. {self.memory}"]
+    def largest_program(self) -> ProgramMemory | None:
+        """The memory of the compiled function that takes most, of those that were called."""
         programs = []
         for program in self.programs:
             with suppress(UnimplementedError):  # its sizes are open
                 programs.append(program.memory())
-        if programs:
-            largest = max(programs, key=lambda program: program.total)
+        return max(programs, key=lambda program: program.total, default=None)
+
+    def __str__(self) -> str:
+        reports = [] if self.memory is None else [f"The largest tape of the run. {self.memory}"]
+        largest = self.largest_program()
+        if largest is not None:
             reports.append(f"The largest program of the run. {largest}")
         return "\n\n".join(reports) or "No tape and no compiled function held anything."
 

@@ -209,7 +209,12 @@ class NumericsCheck(Witness):
         ):
             return
         with np.errstate(all="ignore"):
-            raise self._error(origin, number, y, inputs, nans, infinite)
+            error = self._error(origin, number, y, inputs, nans, infinite)
+        self.meet_fault(error)
+
+    def meet_fault(self, error: InvalidArgumentError) -> None:
+        """What is to be done about a fault."""
+        raise error
 
     def _error(
         self, origin: _Origin, number: int, y: Any, inputs: list[Any], nans: Any, infinite: Any
@@ -453,7 +458,7 @@ class CheckingNumerics:
 
 
 def _present() -> NumericsCheck | None:
-    return next((each for each in tracing.witnesses if isinstance(each, NumericsCheck)), None)
+    return next((each for each in tracing.witnesses if type(each) is NumericsCheck), None)
 
 
 def enable_check_numerics(

@@ -119,7 +119,8 @@ class Memory:
 
     # Showing it
 
-    def _head(self) -> list[str]:
+    def head(self) -> list[str]:
+        """What is held in all, and what would be freed by what."""
         where = f" at {short(self.file)}:{self.line}" if self.file else ""
         lines = [
             f"The tape{where} holds {bytes_text(self.total)}: {len(self.tensors)} arrays of "
@@ -189,11 +190,11 @@ class Memory:
         return Table(title, ["bytes", "", "arrays", saved, ""], 4, rows, bars)
 
     def __str__(self) -> str:
-        return "\n\n".join(["\n".join(self._head()), *map(str, self._tables())])
+        return "\n\n".join(["\n".join(self.head()), *map(str, self._tables())])
 
     __repr__ = __str__  # at a prompt it is asked for to be read
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
-        head = "<br>".join(map(html.escape, self._head()))
+        head = "<br>".join(map(html.escape, self.head()))
         return f"<div>{head}{''.join([table.html() for table in self._tables()])}</div>"

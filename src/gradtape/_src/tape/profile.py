@@ -121,7 +121,8 @@ class Profile:
 
     # Showing it
 
-    def _head(self) -> str:
+    def head(self) -> str:
+        """The time in all."""
         backward = sum([t.seconds for t in self.timings if t.backward])
         share = 100 * self.in_ops / self.seconds if self.seconds else 0.0
         return (
@@ -157,14 +158,14 @@ class Profile:
         return Table(title, heads, 5, rows, [t.seconds / whole for t in shown])
 
     def __str__(self) -> str:
-        return "\n\n".join([self._head(), *map(str, self._tables())])
+        return "\n\n".join([self.head(), *map(str, self._tables())])
 
     __repr__ = __str__  # at a prompt it is asked for to be read
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
         tables = "".join([table.html() for table in self._tables()])
-        return f"<div>{html.escape(self._head())}{tables}</div>"
+        return f"<div>{html.escape(self.head())}{tables}</div>"
 
     # Files
 

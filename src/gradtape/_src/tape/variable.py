@@ -95,6 +95,8 @@ class Variable(Trackable, Operators):
         graph = current_graph()
         first = array if graph is None else graph.create(self, array)
         self._cell = Cell(placement.new_variable(first), self._key)
+        for witness in tracing.witnesses:
+            witness.created(self)
 
     # What it is
 

@@ -24,6 +24,8 @@ from weakref import ref
 import cupy
 import numpy as np
 
+from ...core.tracing import tracing
+
 _PACKAGE = str(Path(__file__).parents[3])
 _LARGE = 2**16
 """Bytes from which a copy is worth a word: smaller ones go along with the launch of a kernel."""
@@ -59,11 +61,14 @@ class Transfers:
         self._lines[place] += 1
         if self._lines[place] == _SEVERAL:
             way = "from the host to the GPU" if to_card else "from the GPU to the host"
+            what = f"{nbytes} bytes were copied {way}, for the {_SEVERAL}th time at this line."
+            for witness in tracing.witnesses:
+                witness.copied(place[0], place[1], what)
             logging.getLogger("gradtape").warning(
-                "%s:%d: %d bytes were copied %s, for the %dth time at this line. Keep the tensor "
-                "where it is used: make it in a block `with tf.device(...)`, or let the dataset "
-                "bring it there (tf.data.experimental.prefetch_to_device).",
-                place[0], place[1], nbytes, way, _SEVERAL,
+                "%s:%d: %s Keep the tensor where it is used: make it in a block `with "
+                "tf.device(...)`, or let the dataset bring it there "
+                "(tf.data.experimental.prefetch_to_device).",
+                place[0], place[1], what,
             )  # fmt: skip
 
 

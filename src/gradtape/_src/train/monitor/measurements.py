@@ -118,6 +118,11 @@ class Track:
         return _magnitudes(self.gradient_sample)
 
     @property
+    def vanishing(self) -> float:
+        """The root mean square below which a gradient is small."""
+        return self._settings.vanishing
+
+    @property
     def root_mean_square(self) -> float:
         """Of the latest gradient; of an IndexedSlices, that of its rows."""
         return float(self.latest.gradient_norm) / math.sqrt(self.gradient_size or 1)

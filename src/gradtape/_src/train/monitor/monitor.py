@@ -144,7 +144,10 @@ class GradientMonitor:
         text = track.explain(condition)
         track.problems.append(condition)
         self.problems.append(text)
-        warnings.warn(f"GradientMonitor: {text}", GradientWarning, stacklevel=3)
+        self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        warnings.warn(f"GradientMonitor: {text}", GradientWarning, stacklevel=4)
 
     # Reading
 

@@ -1,0 +1,370 @@
+"""gradtape doctor: a sick script gets its finding, line and exit code; a sound one gets none."""
+
+import html.parser
+import signal
+
+import pytest
+
+pytestmark = pytest.mark.gradtape_only
+
+SICK = {}
+
+
+def sick(name, title, *words):
+    """`# <-` marks the line that must be named."""
+    return lambda source: SICK.__setitem__(name, (title, words, source))
+
+
+sick("none", "A gradient is None", "matmul ran before the tape's block")(
+    """
+import tensorflow as tf
+w = tf.Variable([[3.0], [4.0]])
+hidden = tf.constant([[1.0, 2.0]]) @ w  # <-
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(hidden ** 2)
+tape.gradient(loss, w)
+"""
+)
+sick("gradient not finite", "NaN or Inf", "in the gradient of sqrt", "tf.sqrt(x + 1e-12)")(
+    """
+import gradtape as tf
+x = tf.Variable([0.0, 4.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.sqrt(x))  # <-
+tape.gradient(y, x)
+print("went on")
+"""
+)
+sick("not finite in a function", "NaN or Inf", "The first are of log")(
+    """
+import gradtape as tf
+@tf.function
+def f(x):
+    y = tf.math.log(x)  # <-
+    return tf.reduce_sum(y)
+for _ in range(3):
+    f(tf.constant([0.0, 1.0]))
+print("went on")
+"""
+)
+sick("zero", "The gradient of 'w' is zero", "all its units are dead", "leaky_relu")(
+    """
+import gradtape as tf
+w = tf.Variable([-1.0, -2.0], name="w")
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.nn.relu(w))  # <-
+tape.gradient(y, w)
+"""
+)
+sick("zero in a function", "The gradient of 'w' is zero", "3 times")(
+    """
+import gradtape as tf
+w = tf.Variable([-1.0, -2.0], name="w")  # <-
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.nn.relu(w))
+    return tape.gradient(y, w)
+for _ in range(3):
+    step()
+"""
+)
+sick("dead units", "Dead units behind 'w'", "2 of 4 units never got a gradient, in 6 steps")(
+    """
+import gradtape as tf
+w = tf.Variable([[1.0, -1.0, 1.0, -1.0]] * 3, name="w")  # <-
+for _ in range(6):
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.nn.relu(tf.ones([2, 3]) @ w))
+    tape.gradient(y, w)
+"""
+)
+sick("vanishing", "A gradient vanishes", "'first'", "for 25 steps")(
+    """
+import gradtape as tf
+first = tf.Variable([1.0], name="first")  # <-
+last = tf.Variable([1.0], name="last")
+for _ in range(25):
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(first * 1e-9 + last)
+    tape.gradient(y, [first, last])
+"""
+)
+sick("exploding", "A gradient explodes", "'w'", "clip_by_global_norm")(
+    """
+import gradtape as tf
+w = tf.Variable([1e6], name="w")  # <-
+with tf.GradientTape() as tape:
+    y = w * w
+tape.gradient(y, w)
+"""
+)
+sick("unused", "A variable is not used", "'spare'")(
+    """
+import gradtape as tf
+spare = tf.Variable(1.0, name="spare")  # <-
+"""
+)
+sick("untrained", "A variable is not trained", "'bias'", "trainable=False")(
+    """
+import gradtape as tf
+w = tf.Variable(2.0, name="w")
+bias = tf.Variable(1.0, name="bias")  # <-
+with tf.GradientTape() as tape:
+    y = w * w + bias
+tape.gradient(y, w)
+"""
+)
+sick("retraced", "f is traced again and again", "`x` differs", "float32[2]")(
+    """
+import gradtape as tf
+@tf.function
+def f(x):
+    return tf.reduce_sum(x)
+for n in range(1, 7):
+    f(tf.ones([n]))  # <-
+"""
+)
+
+
+@pytest.mark.parametrize("name", SICK)
+def test_a_sick_script(gradtape, script, name):
+    title, words, source = SICK[name]
+    done = gradtape("doctor", script(source))
+    assert done.returncode == 1, done.stderr
+    (line,) = [i for i, text in enumerate(source.splitlines(), start=1) if "# <-" in text]
+    assert f"1. {title}\n" in done.stdout
+    finding = done.stdout.partition("1. ")[2].partition("\n\n")[0]
+    assert f"     script.py:{line}: " in finding
+    for word in words:
+        assert word in finding
+    if "went on" in source:
+        assert done.stdout.startswith("went on\n")
+    assert "gradtape doctor: 1 finding in script.py\n" in done.stdout
+
+
+SOUND = {
+    "training": """
+import gradtape as tf
+w = tf.Variable(tf.random.stateless_normal([4, 8], [1, 2]), name="w")
+b = tf.Variable(tf.zeros([8]))
+v = tf.Variable(tf.random.stateless_normal([8, 1], [3, 4]))
+optimizer = tf.optimizers.Adam(0.01)
+x = tf.random.stateless_normal([32, 4], [5, 6])
+y = tf.reduce_sum(x, 1, keepdims=True)
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((tf.tanh(x @ w + b) @ v - y) ** 2)
+    variables = [w, b, v]
+    optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+    return loss
+CALLED
+for _ in range(60):
+    step()
+print("trained")
+""",
+    "converged": """
+import gradtape as tf
+w, v = tf.Variable(3.0), tf.Variable(2.0)
+for _ in range(60):
+    with tf.GradientTape() as tape:
+        loss = (w - 1.0) ** 2 + (v - 1.0) ** 2
+    for x, g in zip([w, v], tape.gradient(loss, [w, v])):
+        x.assign_sub(0.5 * g)
+print(w.numpy())
+""",
+    "counters and frozen weights": """
+import gradtape as tf
+step, best = tf.Variable(0), tf.Variable(float("inf"))
+frozen, w = tf.Variable([1.0, 2.0], trainable=False), tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(w * w * frozen)
+tape.gradient(loss, w)
+step.assign_add(1)
+best.assign(tf.minimum(best, loss))
+""",
+    "zeros in the place of None": """
+import gradtape as tf
+w, other = tf.Variable(2.0), tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    loss = w * w
+tape.gradient(loss, [w, other], unconnected_gradients="zero")
+""",
+    "rows of an embedding": """
+import gradtape as tf
+table = tf.Variable(tf.ones([10, 4]))
+@tf.function
+def step(ids):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.gather(table, ids) ** 2)
+    g = tape.gradient(loss, table)
+    table.scatter_sub(tf.IndexedSlices(0.01 * g.values, g.indices))
+for _ in range(8):
+    step(tf.constant([1, 2, 2]))
+""",
+    "no gradtape": "print(sum(range(10)))",
+    "higher orders": """
+import gradtape as tf
+x = tf.Variable(2.0)
+with tf.GradientTape() as outer:
+    with tf.GradientTape() as tape:
+        y = x ** 3
+    g = tape.gradient(y, x)
+print(outer.gradient(g, x).numpy())
+""",
+    "threads": """
+import threading
+import gradtape as tf
+def work(n):
+    v = tf.Variable(float(n))
+    for _ in range(10):
+        with tf.GradientTape() as tape:
+            y = v * v
+        v.assign_sub(0.1 * tape.gradient(y, v))
+    print("worked")
+threads = [threading.Thread(target=work, args=(n,)) for n in (1, 2, 3)]
+for thread in threads:
+    thread.start()
+""",
+}
+SOUND["a compiled training"] = SOUND["training"].replace("CALLED", "step = tf.function(step)")
+SOUND["training"] = SOUND["training"].replace("CALLED", "")
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_script(python, gradtape, script, name):
+    path = script(SOUND[name])
+    expected, done = python(path), gradtape("doctor", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    output, _, report = done.stdout.partition("gradtape doctor: ")
+    assert output == expected.stdout
+    assert report.startswith("nothing found in script.py\n")
+
+
+UNUSED = "import tensorflow as tf\nv = tf.Variable(1.0)\n"
+
+
+@pytest.mark.parametrize(
+    "end, code, said",
+    [
+        ("import sys; sys.exit(0)", 1, ""),
+        ("import sys; sys.exit(7)", 7, "It ended with sys.exit(7); what it did"),
+        ("import sys; sys.exit('a last word')", 1, "It ended with sys.exit('a last word')"),
+        ("raise ValueError('a < b')", 1, "It ended with ValueError: a < b. What it did"),
+        ("raise KeyboardInterrupt", -signal.SIGINT, "It was interrupted; what it did"),
+    ],
+)
+def test_however_a_script_ends_there_is_a_report(python, gradtape, script, end, code, said):
+    path = script(UNUSED + end + "\n")
+    done = gradtape("doctor", path)
+    assert done.returncode == code
+    assert done.stdout.startswith("gradtape doctor: 1 finding in script.py\n" + said)
+    assert done.stderr == gradtape("run", path).stderr  # the traceback is that of the script
+
+
+def test_the_three_ways_to_name_a_program(gradtape, script):
+    script(UNUSED + "import sys; print(sys.argv[1:])\n", "sick.py")
+    for args in (["sick.py"], ["-m", "sick"], ["-c", UNUSED + "import sys; print(sys.argv[1:])"]):
+        done = gradtape("doctor", *args, "--html", "x")
+        assert done.returncode == 1
+        assert done.stdout.startswith("['--html', 'x']\ngradtape doctor: 1 finding in ")
+
+
+def test_what_is_wrong_with_the_command_is_no_finding(gradtape, script):
+    for args in (["nowhere.py"], [], ["--html", "no/folder/page.html", script("print(1)")]):
+        done = gradtape("doctor", *args)
+        assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_help_says_what_is_looked_for_and_what_the_codes_mean(gradtape):
+    done = gradtape("doctor", "--help")
+    text = " ".join(done.stdout.split())
+    for words in ("on standard output", "gradients that are None", "--html FILE", "1 if something"):
+        assert words in text
+
+
+def test_where_the_time_and_the_memory_went(gradtape, script):
+    source = """
+import gradtape as tf
+x = tf.ones([300, 300])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = tf.exp(x @ x)
+tape.gradient(y, x)
+"""
+    done = gradtape("doctor", script(source))
+    assert done.returncode == 0
+    sections = done.stdout.split("\n\n")
+    lines = next(s for s in sections if s.startswith("The most expensive lines"))
+    assert "script.py:6  y = tf.exp(x @ x)" in lines and len(lines.splitlines()) <= 7
+    tape = next(s for s in sections if s.startswith("The largest tape"))
+    assert "script.py:4" in tape
+
+
+class Page(html.parser.HTMLParser):
+    """Notes texts, and that each element that is opened is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.texts, self.tags = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_the_page_says_the_same_and_asks_the_network_nothing(gradtape, script, tmp_path):
+    title, _, source = SICK["unused"]
+    name = "<b>&amp;</b>"
+    done = gradtape("doctor", "--html", "page.html", script(source.replace('"spare"', repr(name))))
+    assert done.returncode == 1
+    assert done.stdout.endswith("\nThe page is in page.html.\n")
+    page = Page()
+    page.feed((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert page.open == []
+    text = "\n".join(page.texts)
+    assert title in text and "script.py:3: " in text
+    assert f"{name!r} was made, and nothing has read it." in text
+    names = [tag for tag, _ in page.tags]
+    assert "script" not in names and "b" not in names
+    assert not [a for _, a in page.tags if {"src", "href"} & a.keys()]
+
+
+def test_a_script_that_checks_numerics_itself_still_gets_the_error(gradtape, script):
+    source = """
+import gradtape as tf
+tf.debugging.enable_check_numerics()
+try:
+    tf.math.log(tf.constant(0.0))
+except tf.errors.InvalidArgumentError:
+    print("raised")
+"""
+    done = gradtape("doctor", script(source))
+    assert done.stdout.startswith("raised\ngradtape doctor: 1 finding")
+
+
+def test_a_model_of_keras(gradtape, script):
+    pytest.importorskip("keras")
+    source = """
+import keras
+import numpy as np
+x = np.random.default_rng(0).normal(size=(16, 4)).astype("float32")
+layer = keras.layers.Dense(8, activation="relu")
+model = keras.Sequential([keras.Input((4,)), layer, keras.layers.Dense(1)])  # <-
+ILL
+model.compile("sgd", "mse")
+model.fit(x, x.sum(1, keepdims=True), verbose=0)
+"""
+    sound = gradtape("doctor", script(source.replace("ILL", "")))
+    assert sound.returncode == 0, sound.stdout + sound.stderr
+    ill = gradtape("doctor", script(source.replace("ILL", "layer.bias.assign([-1e3] * 8)")))
+    assert ill.returncode == 1
+    assert "The gradient of 'sequential/dense/kernel' is zero\n" in ill.stdout
+    assert "     script.py:6: model = keras.Sequential" in ill.stdout
