@@ -593,6 +593,15 @@ def a_dead_relu(Tape):
     return tape, y, v
 
 
+@broken("ZERO", "leaky_relu")
+def a_dead_relu_before_a_layer(Tape):
+    b, w = tf.Variable([-1.0, -2.0]), tf.Variable([[1.0], [1.0]])
+    with Tape() as tape:
+        h = tf.nn.relu(tf.ones([3, 2]) + b * 2.0)  # <-
+        y = tf.reduce_sum(h @ w)  # whose gradient by w is zero, too
+    return tape, y, b
+
+
 @broken("ZERO", "logits")
 def a_saturated_sigmoid(Tape):
     v = tf.Variable(200.0)

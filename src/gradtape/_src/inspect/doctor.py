@@ -311,5 +311,5 @@ def _expensive(profile: Profile) -> Iterator[Section]:
             "mostly Python: compile the step with @tf.function, or work on larger batches."
         )
     else:
-        advice = "By op, with GFLOP/s and for a picture: `gradtape run --profile`."
+        advice = "`gradtape run --profile` shows all lines and ops, and writes a picture."
     yield Section("The most expensive lines, forward and backward", [profile.head()], table, advice)

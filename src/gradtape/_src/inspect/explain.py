@@ -208,8 +208,7 @@ class _Question(Account):
         if size:
             message = f"The gradient by {self.name} is connected; its norm is {size:.4g}."
             return Explanation(Cause.CONNECTED, message, path=path)
-        on_way = [record for record in zeros if any(record is each for each in way)]
-        cut = (on_way or zeros or way)[0]
+        cut = _cut(way, zeros, norms) or (zeros or way)[0]
         what, advice = why_zero(cut.op.name)
         return Explanation(
             Cause.ZERO,
@@ -574,6 +573,20 @@ def _follow(records: list[Record], target: int | None, source: int) -> list[Reco
         record, key = behind[key]
         way.append(record)
     return way
+
+
+def _cut(way: list[Record], zeros: list[Record], norms: dict[int, float]) -> Record | None:
+    """The record on the way that is given a cotangent, and from which the one before gets none.
+
+    (A rule that makes zeros need not be it: they may be those of another argument.)
+    """
+    for i in reversed(range(len(way))):
+        is_zero = [not norms.get(key) for key in way[i].output_keys]
+        before = way[i - 1].output_keys if i else ()
+        if not all(is_zero) and any(record is way[i] for record in zeros):
+            if not any(map(norms.get, before)):
+                return way[i]
+    return None
 
 
 def _step(call: Ran, norm: float | None = None) -> Step:
