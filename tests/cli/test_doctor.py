@@ -214,7 +214,7 @@ with tf.GradientTape() as outer:
 print(outer.gradient(g, x).numpy())
 """,
     "threads": """
-import sys, threading
+import threading
 import gradtape as tf
 def work(n):
     v = tf.Variable(float(n))
@@ -222,7 +222,7 @@ def work(n):
         with tf.GradientTape() as tape:
             y = v * v
         v.assign_sub(0.1 * tape.gradient(y, v))
-    sys.stdout.write("worked\n")
+    print("worked\\n", end="", flush=True)
 threads = [threading.Thread(target=work, args=(n,)) for n in (1, 2, 3)]
 for thread in threads:
     thread.start()

@@ -581,11 +581,10 @@ def _cut(way: list[Record], zeros: list[Record], norms: dict[int, float]) -> Rec
     (A rule that makes zeros need not be it: they may be those of another argument.)
     """
     for i in reversed(range(len(way))):
-        is_zero = [not norms.get(key) for key in way[i].output_keys]
-        before = way[i - 1].output_keys if i else ()
-        if not all(is_zero) and any(record is way[i] for record in zeros):
-            if not any(map(norms.get, before)):
-                return way[i]
+        given, before = way[i].output_keys, way[i - 1].output_keys if i else ()
+        made_zeros = any(record is way[i] for record in zeros)
+        if made_zeros and any(map(norms.get, given)) and not any(map(norms.get, before)):
+            return way[i]
     return None
 
 
