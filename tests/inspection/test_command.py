@@ -73,6 +73,42 @@ print("done")
 """
 
 
+CALLED_UNDER_A_TAPE = """
+import tensorflow as tf
+
+v = tf.Variable(tf.ones([8]))
+f = tf.function(lambda: tf.reduce_sum(tf.exp(v)))
+f()
+with tf.GradientTape() as tape:
+    y = f()
+tape.gradient(y, v)
+"""
+
+
+def test_the_memory_of_a_function_under_a_tape(tmp_path):
+    (tmp_path / "train.py").write_text(CALLED_UNDER_A_TAPE)
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "gradtape",
+            "run",
+            "--memory",
+            "--check-numerics",
+            "--profile",
+            "train.py",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
+        check=True,
+    )
+    assert "The largest program of the run. " in run.stderr
+    assert "forward" in run.stderr and "train.py:8  y = f()" in run.stderr
+
+
 def test_where_the_time_of_a_run_went(tmp_path):
     (tmp_path / "train.py").write_text(TRAINING)
     run = subprocess.run(

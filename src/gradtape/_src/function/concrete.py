@@ -150,7 +150,7 @@ class ConcreteFunction:
         outputs = op = None
         if tracing.witnesses:
             op = CalledProgram(self.name, tuple)
-            op.program = self
+            op.called = self
             op.is_looked_at = self.graph.is_looked_at
             begin(op)
         if recorders():
@@ -383,7 +383,7 @@ class ConcreteFunction:
 class CalledProgram(JointOp):
     """A call of a program, as witnesses are told of it."""
 
-    program: ConcreteFunction
+    called: ConcreteFunction
 
 
 class OpenFunction(ConcreteFunction):

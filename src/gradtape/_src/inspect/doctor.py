@@ -156,11 +156,9 @@ class Doctor:
 
     def _monitor_findings(self) -> Iterator[Finding]:
         tracks = [
-            (life, track)
+            (life, life.track)
             for life in self._lives()
-            if not _is_always_zero(life)
-            for track in [self._vitals.track_of(life)]
-            if track is not None
+            if life.track is not None and not _is_always_zero(life)
         ]
         # Where all gradients are small, the training has converged.
         others_flow = any([not {"dead", "vanishing"} & {*t.conditions()} for _, t in tracks])
@@ -172,7 +170,7 @@ class Doctor:
                     continue
                 if "finite" in condition and self._numerics.fault is not None:
                     continue  # what has become of that
-                earlier = self._vitals.monitor.texts[life.variable._key, condition]
+                earlier = self._vitals.monitor.texts[track.name, condition]
                 text = track.explain(condition) if at_end else earlier
                 what, _, advice = text.partition(". ")
                 message = f"{what[:1].upper()}{what[1:]}."
@@ -181,7 +179,7 @@ class Doctor:
     def _unused_findings(self) -> Iterator[Finding]:
         trains = any([life.was_asked_for for life in self._lives()])
         for life in self._lives():
-            if not life.variable.trainable or not life.variable._is_inexact or life.was_assigned:
+            if not life.is_trained or life.was_assigned:
                 continue
             if not life.was_read and not life.was_asked_for:
                 yield Finding(

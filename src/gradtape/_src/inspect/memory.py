@@ -74,9 +74,9 @@ class Largest(Places):
         self.programs: WeakSet[Any] = WeakSet()  # that were called: tapes may be inside
 
     def ran(self, op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
-        program = getattr(op, "program", None)
-        if program is not None:
-            self.programs.add(program)
+        called = getattr(op, "called", None)
+        if called is not None:
+            self.programs.add(called)
         super().ran(op, inputs, outputs, params)
 
     def paused(self, tape: Any) -> None:
@@ -294,7 +294,7 @@ def _is_array(value: Any) -> bool:
     if isinstance(value, (np.ndarray, np.generic)):
         return True
     kind = type(value)
-    is_other = hasattr(kind, "nbytes") and hasattr(kind, "shape") and not is_symbolic(value)
+    is_other = hasattr(kind, "nbytes") and hasattr(kind, "dtype") and not is_symbolic(value)
     return is_other and not isinstance(value, (Tensor, Variable))
 
 

@@ -16,11 +16,12 @@ import numpy as np
 
 from ..core.cotangent import IndexedSlices
 from ..core.engine import engine_of
-from ..core.recorder import heard_by, recorders
+from ..core.recorder import Tape, heard_by, recorders
 from ..core.tensor import Tensor, is_symbolic
 from ..core.tracebacks import is_installed
 from ..core.tracing import current_graph
 from ..core.witness import Witness
+from ..tape.budget import Ledger
 from ..tape.explanation import Cause, Explanation
 from ..tape.variable import Variable, variable_of
 from ..train.monitor.measurements import Track
@@ -35,11 +36,11 @@ class _Monitor(GradientMonitor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.texts: dict[tuple[int, str], str] = {}  # by variable and condition
+        self.texts: dict[tuple[str, str], str] = {}  # by variable and condition
 
     def _warn(self, track: Track, condition: str) -> None:
         super()._warn(track, condition)
-        self.texts[track.variable._key, condition] = self.problems[-1]
+        self.texts[track.name, condition] = self.problems[-1]
 
     def _tell(self, text: str) -> None:
         pass
@@ -49,7 +50,9 @@ class Life:
     """What has happened to a variable."""
 
     def __init__(self, variable: Any, line: Line) -> None:
-        self.variable = variable
+        self.name = variable.name.removesuffix(":0")
+        self.is_trained = variable.trainable and variable._is_inexact  # or is to be
+        self.track: Track | None = None  # what is measured of its gradients
         self.line = line  # where it was made
         self.was_read = False
         self.was_taped = False  # read while a tape was listening
@@ -59,10 +62,6 @@ class Life:
         self.zeros = 0  # of these
         self.why_zero: Explanation | None = None  # of the first
         self.units: Any = None  # along the last axis: whether any gradient was not zero
-
-    @property
-    def name(self) -> str:
-        return str(self.variable.name).removesuffix(":0")
 
 
 class Vitals(Witness):
@@ -76,13 +75,6 @@ class Vitals(Witness):
         self._lines = Lines()
         self._lock = RLock()
         self._is_measuring = False
-
-    def track_of(self, life: Life) -> Track | None:
-        """What the monitor knows of a variable."""
-        try:
-            return self.monitor[life.variable]
-        except KeyError:
-            return None
 
     def _line(self) -> Line:
         """The user's own line that runs, not one of a library: a layer makes variables for it."""
@@ -99,7 +91,7 @@ class Vitals(Witness):
         life = self.lives.get(variable._key)
         if life is not None and not self._is_measuring:
             life.was_read = True
-            life.was_taped = life.was_taped or bool(recorders())
+            life.was_taped = life.was_taped or any(map(_is_tape, recorders()))
 
     def assigned(self, variable: Any, value: Any) -> None:
         life = self.lives.get(variable._key)
@@ -126,23 +118,26 @@ class Vitals(Witness):
                 continue
             arrays, remake = _taken_apart(gradient)
             if not any(map(is_symbolic, arrays)):
-                self._measure(life, gradient, partial(_why, tape, target, variable))
+                why = partial(_why, tape, target, variable)
+                self._measure(life, variable, gradient, why)
             elif graph is not None:
-                self._measure_later(life, arrays, remake)
+                self._measure_later(life, variable, arrays, remake)
 
     # Measuring
 
-    def _measure_later(self, life: Life, arrays: list[Any], remake: Callable[..., Any]) -> None:
+    def _measure_later(
+        self, life: Life, variable: Any, arrays: list[Any], remake: Callable[..., Any]
+    ) -> None:
         """Let the program that is being traced measure a gradient, when it has it."""
 
         def call(*values: Any) -> list[Any]:
-            self._measure(life, remake(*values), lambda: None)
+            self._measure(life, variable, remake(*values), lambda: None)
             return [np.True_]
 
         engine_of(type(next(filter(is_symbolic, arrays)))).call_python(call, [np.True_], arrays)
 
     def _measure(
-        self, life: Life, gradient: Any, why_zero: Callable[[], Explanation | None]
+        self, life: Life, variable: Any, gradient: Any, why_zero: Callable[[], Explanation | None]
     ) -> None:
         with self._lock, self._unheard():
             values = np.asarray(
@@ -159,7 +154,8 @@ class Vitals(Witness):
                 alive = values.any(axis=tuple(range(values.ndim - 1)))
                 known = life.units is not None and life.units.shape == alive.shape
                 life.units = life.units | alive if known else alive
-            self.monitor.update([(gradient, life.variable)])
+            self.monitor.update([(gradient, variable)])
+            life.track = self.monitor[variable]
 
     @contextmanager
     def _unheard(self) -> Iterator[None]:
@@ -176,6 +172,10 @@ class Vitals(Witness):
             self._is_measuring = False
             if journal is not None:
                 journal.quiet = was_quiet
+
+
+def _is_tape(recorder: Any) -> bool:
+    return isinstance(recorder, (Tape, Ledger))
 
 
 def _why(tape: Any, target: Any, variable: Any) -> Explanation | None:
