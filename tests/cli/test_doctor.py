@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gradtape._src.core.tracing import tracing
+from gradtape._src.inspect.doctor import Doctor
+
 pytestmark = pytest.mark.gradtape_only
 
 SICK = {}
@@ -213,6 +216,37 @@ with tf.GradientTape() as outer:
     g = tape.gradient(y, x)
 print(outer.gradient(g, x).numpy())
 """,
+    "a function that makes its variable, and one outside of tapes": """
+import gradtape as tf
+class Model(tf.Module):
+    v = None
+    @tf.function
+    def __call__(self, x):
+        if self.v is None:
+            self.v = tf.Variable(tf.ones([3]))
+        return tf.reduce_sum(self.v * x)
+model, w, base = Model(), tf.Variable(2.0), tf.Variable(3.0)
+model(tf.ones([3]))
+@tf.function
+def predict(x):
+    return x * w * base
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = model(tf.ones([3])) * w
+    print(tape.gradient(loss, [model.v, w])[1].numpy(), predict(1.0).numpy())
+""",
+    "a loop of steps in one function": """
+import gradtape as tf
+w = tf.Variable(3.0)
+@tf.function(jit_compile=True)
+def train(n):
+    for _ in tf.range(n):
+        with tf.GradientTape() as tape:
+            loss = w * w + w
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+    return w.value()
+print(train(tf.constant(5)).numpy(), train(tf.constant(7)).numpy())
+""",
     "threads": """
 import threading
 import gradtape as tf
@@ -300,6 +334,20 @@ tape.gradient(y, x)
     assert "script.py:6  y = tf.sin(x @ x)" in lines and len(lines.splitlines()) <= 7
     tape = next(s for s in sections if s.startswith("The largest tape"))
     assert "script.py:4" in tape
+
+
+def test_copies_to_a_card_are_a_finding():
+    """Told as engines/cupy tells it: there need be no card here."""
+    doctor = Doctor()
+    doctor.begin()
+    try:
+        for witness in tracing.witnesses:
+            witness.copied(__file__, 1, "70000 bytes were copied from the host to the GPU.")
+    finally:
+        doctor.end()
+    (finding,) = doctor.report("x.py").findings
+    assert finding.title == "Copies between the host and the card"
+    assert finding.line == 1 and "prefetch_to_device" in finding.suggestion
 
 
 class Page(html.parser.HTMLParser):
