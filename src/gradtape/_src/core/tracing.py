@@ -21,6 +21,7 @@ class _Tracing:
         self.witnesses: tuple[Any, ...] = ()  # see witness.py: told of all that happens to tensors
         self.noting = False  # whether there are any of either
         self.looking = False  # whether a witness looks into programs
+        self.counting_calls = False  # whether another one has only their calls to go by
 
     def tell(self, *witnesses: Any, no_more: Any = None) -> None:
         """Let these witnesses, too, be told of what happens from here on, and one no more."""
@@ -83,7 +84,8 @@ def _trace_into(graph: Any) -> None:
 
 def _switch() -> None:
     tracing.noting = bool(tracing.threads) or bool(tracing.witnesses)
-    tracing.looking = any([witness.looks_into_programs for witness in tracing.witnesses])
+    looks = [witness.looks_into_programs for witness in tracing.witnesses]
+    tracing.looking, tracing.counting_calls = any(looks), not all(looks)
     for switch in switches:
         switch(tracing.noting)
 

@@ -148,7 +148,7 @@ class ConcreteFunction:
 
     def _call(self, tensors: list[Tensor]) -> Any:
         outputs = op = None
-        if tracing.witnesses:
+        if tracing.witnesses and (tracing.counting_calls or not self.graph.is_looked_at):
             op = CalledProgram(self.name, tuple)
             op.called = self
             op.is_looked_at = self.graph.is_looked_at
