@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from ..tape.profile import Profile
 
 
+_WITH_VALUES = ("--profile-file", "--html")
+"""The options whose next word is no script."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     own, rest = _split(list(sys.argv[1:] if argv is None else argv))
     options = _parser().parse_args(own)
@@ -81,9 +85,6 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
                 return [*argv[:i], "--", argv[i]], argv[i + 1 :]  # code, too, may begin with a dash
             given = word in _WITH_VALUES
     return argv, []
-
-
-_WITH_VALUES = ("--profile-file", "--html")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 
 from ..core.errors import InvalidArgumentError
@@ -277,13 +276,14 @@ def _was_ever_large(track: Track) -> bool:
 def _expensive(profile: Profile) -> Iterator[Section]:
     """The most expensive lines."""
     merged: dict[tuple[str, int], Timing] = {}
-    ops: dict[tuple[str, int], Counter[str]] = {}
+    ops: dict[tuple[str, int], dict[str, float]] = {}
     for timing in profile.timings:
         key = timing.file, timing.line
         if not timing.file:
             continue
         merged.setdefault(key, Timing("", False, *key)).add(timing)
-        ops.setdefault(key, Counter())[timing.name] += timing.seconds  # type: ignore[assignment]
+        of_line = ops.setdefault(key, {})
+        of_line[timing.name] = of_line.get(timing.name, 0.0) + timing.seconds
     lines = sorted(merged.values(), key=lambda timing: -timing.seconds)[:_LINES]
     if not lines:
         return
@@ -293,7 +293,7 @@ def _expensive(profile: Profile) -> Iterator[Section]:
             time_text(t.seconds),
             f"{100 * t.seconds / whole:.0f} %",
             str(t.calls),
-            ops[t.file, t.line].most_common(1)[0][0],
+            max(ops[t.file, t.line].items(), key=lambda op: op[1])[0],
             place_text(t.file, t.line),
         ]
         for t in lines
