@@ -120,8 +120,8 @@ class Op:
                                                 as None
     =============== =========================== ====================================================
 
-    Declared afterwards: `vjp` (the gradient by one argument; also `set_rule`), `batch`, `spec`, and
-    `rows` (the Jacobian by one argument, where that takes less than a pull for each row). An
+    Declared afterwards: `vjp` (the gradient by one argument; also `set_rule`), `rows` (the Jacobian
+    by one argument, where that takes less than a pull for each row), `batch` and `spec`. An
     elementwise op also has `diagonal`: for each argument the rule before its cotangent is summed
     back to the shape of the argument, which is its Jacobian's diagonal times `g`.
     """

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.files import replacing
+from ...tape.gradient_tape import GradientTape
 from .grouping import group
 from .layered import arrange
 from .page import page
@@ -44,7 +45,7 @@ def draw(
 
 def pictures_of(thing: Any, target: Any = None, source: Any = None) -> list[Picture]:
     """The pictures of a tape (one), or of a trace: as it was traced, and as XLA runs it."""
-    if hasattr(thing, "tracked"):
+    if isinstance(thing, GradientTape):
         from .of_tape import picture_of_tape
 
         found = [picture_of_tape(thing, target, source)]

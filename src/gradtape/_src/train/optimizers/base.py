@@ -13,7 +13,6 @@ import numpy as np
 from ...core.convert import as_tensor
 from ...core.dtypes import float32, int64
 from ...core.engine import common_engine
-from ...core.notebook import card
 from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ...core.tracebacks import shorten
@@ -688,13 +687,6 @@ class Optimizer(State):
             rate = serialize(rate)
         names = [*Options.__annotations__, *self.settings]
         return {"learning_rate": rate} | {name: getattr(self, name) for name in names}
-
-    def _repr_html_(self) -> str:
-        settings = {name: value for name, value in self.get_config().items() if value is not None}
-        settings.pop("name", None)
-        size = sum([v._cell.array().nbytes for v in self.variables])
-        state = f"{len(self.variables)} variables, {size:,} bytes"
-        return card(self.name, {"steps": int(self.iterations), **settings, "state": state})
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Self:

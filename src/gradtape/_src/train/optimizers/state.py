@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.dtypes import as_dtype, float32
 from ...core.errors import ShapeError
+from ...core.notebook import card
 from ...core.placement import CPU, GPU
 from ...core.trackable import Trackable, restore_deferred
 from ...tape.scopes import device, name_scope
@@ -54,6 +55,21 @@ class State(Trackable):
     def variables(self) -> list[Variable]:
         """The state: the count of steps, the learning rate, and what the slots hold."""
         return list(self._variables)
+
+    @property
+    def iterations(self) -> Variable | Any:
+        """How many steps were made."""
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        settings = {name: value for name, value in self.get_config().items() if value is not None}
+        settings.pop("name", None)
+        size = sum([v._cell.array().nbytes for v in self._variables])
+        state = f"{len(self._variables)} variables, {size:,} bytes"
+        return card(self.name, {"steps": int(self.iterations), **settings, "state": state})
 
     def add_variable(
         self,
