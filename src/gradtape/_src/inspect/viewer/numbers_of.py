@@ -15,7 +15,7 @@ _MOST = 2**20
 def numbers_of(array: Any) -> dict[str, Any] | None:
     """What describes the values of an array; None if it has none. Complex ones by their size."""
     try:
-        values = np.asarray(array)
+        values: Any = np.asarray(array)
         if values.dtype.kind in "OSU":
             return None
         values = np.abs(values) if values.dtype.kind == "c" else values
