@@ -86,6 +86,7 @@ def test_the_work_of_a_batch_does_not_grow_with_its_rows(buffer_size):
         dataset = slices(rows).shuffle(buffer_size).repeat(2).take(rows).batch(rows // 10)
         return calls_during(lambda: list(dataset))
 
+    calls(500)  # what is asked only once in a process, such as the subclasses of an ABC
     assert calls(50_000) == calls(5_000) < 1000
 
 
