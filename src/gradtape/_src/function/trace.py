@@ -643,4 +643,8 @@ def _in_64_bits(callback: Callable[..., Any]) -> Callable[..., Any]:
 compiler.backend_compile_and_load = _calling_back_in_64_bits(
     _out_of_reach_of_signals(kept_on_disk(compiler.backend_compile_and_load))
 )
+# JAX's own key of a program is made by MLIR, which makes a RuntimeError of an interrupt.
+compiler._resolve_compilation_strategy = _out_of_reach_of_signals(
+    compiler._resolve_compilation_strategy
+)
 source_info_util.register_exclusion(PACKAGE)
