@@ -54,6 +54,27 @@ class Table(NamedTuple):
         return f"{caption}<table><tr>{''.join(heads)}</tr>{''.join(rows)}</table>"
 
 
+class Tabled:
+    """What is shown as some lines of text, with tables below: at a prompt and in a notebook."""
+
+    def head(self) -> list[str]:
+        """The lines before the tables."""
+        return []
+
+    def _tables(self) -> list[Table]:
+        return []
+
+    def __str__(self) -> str:
+        return "\n\n".join(["\n".join(self.head()), *map(str, self._tables())])
+
+    __repr__ = __str__  # at a prompt it is asked for to be read
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        head = "<br>".join(map(html.escape, self.head()))
+        return f"<div>{head}{''.join([table.html() for table in self._tables()])}</div>"
+
+
 def bar(share: float) -> str:
     """A bar of text, of an eighth of a letter's precision."""
     eighths = round(8 * _WIDTH * min(max(share, 0.0), 1.0))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..core.tables import Table, bytes_text, place_text
+from ..core.tables import Table, Tabled, bytes_text, place_text
 
 _SHOWN = 12
 
@@ -21,8 +20,8 @@ class Buffer(NamedTuple):
     line: int = 0
 
 
-@dataclass(frozen=True)
-class ProgramMemory:
+@dataclass(frozen=True, repr=False)
+class ProgramMemory(Tabled):
     """What a compiled function takes of memory, in bytes, as XLA has assigned it."""
 
     name: str
@@ -90,13 +89,3 @@ class ProgramMemory:
                 [b.bytes / whole for b in largest],
             ),
         ]  # fmt: skip
-
-    def __str__(self) -> str:
-        return "\n\n".join(["\n".join(self.head()), *map(str, self._tables())])
-
-    __repr__ = __str__  # at a prompt it is asked for to be read
-
-    def _repr_html_(self) -> str:
-        """The same for a notebook."""
-        head = "<br>".join(map(html.escape, self.head()))
-        return f"<div>{head}{''.join([table.html() for table in self._tables()])}</div>"

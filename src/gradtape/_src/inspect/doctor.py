@@ -310,4 +310,4 @@ def _expensive(profile: Profile) -> Iterator[Section]:
         )
     else:
         advice = "`gradtape run --profile` shows all lines and ops, and writes a picture."
-    yield Section("The most expensive lines, forward and backward", [profile.head()], table, advice)
+    yield Section("The most expensive lines, forward and backward", profile.head(), table, advice)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..core.tables import Table, bytes_text, place_text, short
+from ..core.tables import Table, Tabled, bytes_text, place_text, short
 
 _SHOWN = 12
 """Rows of a table; the others are summed in the last one."""
@@ -51,8 +50,8 @@ class Share(NamedTuple):
     """Bytes that would not be held: with a memory_budget; of a function, under recompute_grad."""
 
 
-@dataclass(frozen=True)
-class Memory:
+@dataclass(frozen=True, repr=False)
+class Memory(Tabled):
     """What a tape holds, in bytes."""
 
     tensors: list[Held]
@@ -188,13 +187,3 @@ class Memory:
         ]
         bars = [share.bytes / max(self.arrays, 1) for share in shown]
         return Table(title, ["bytes", "", "arrays", saved, ""], 4, rows, bars)
-
-    def __str__(self) -> str:
-        return "\n\n".join(["\n".join(self.head()), *map(str, self._tables())])
-
-    __repr__ = __str__  # at a prompt it is asked for to be read
-
-    def _repr_html_(self) -> str:
-        """The same for a notebook."""
-        head = "<br>".join(map(html.escape, self.head()))
-        return f"<div>{head}{''.join([table.html() for table in self._tables()])}</div>"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import html
 import json
 import os
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..core.tables import Table, bytes_text, place_text, short
+from ..core.tables import Table, Tabled, bytes_text, place_text, short
 from ..version import __version__
 
 _SHOWN = 20
@@ -74,8 +73,8 @@ class Timing:
         self.timed += other.timed
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(Tabled):
     """Where time went. Seconds are those of ops alone, without the Python between them."""
 
     seconds: float
@@ -121,15 +120,15 @@ class Profile:
 
     # Showing it
 
-    def head(self) -> str:
+    def head(self) -> list[str]:
         """The time in all."""
         backward = sum([t.seconds for t in self.timings if t.backward])
         share = 100 * self.in_ops / self.seconds if self.seconds else 0.0
-        return (
+        return [
             f"{time_text(self.seconds)}, of which {share:.0f} % in ops: forward "
             f"{time_text(self.in_ops - backward)}, backward {time_text(backward)}; "
             f"{time_text(self.between)} of Python between them."
-        )
+        ]
 
     def _tables(self) -> list[Table]:
         return [self._table("By line", self.lines), self._table("By op", self.ops)]
@@ -156,16 +155,6 @@ class Profile:
         ]
         heads = ["time", "", "calls", "bytes", "GFLOP/s", "", ""]
         return Table(title, heads, 5, rows, [t.seconds / whole for t in shown])
-
-    def __str__(self) -> str:
-        return "\n\n".join([self.head(), *map(str, self._tables())])
-
-    __repr__ = __str__  # at a prompt it is asked for to be read
-
-    def _repr_html_(self) -> str:
-        """The same for a notebook."""
-        tables = "".join([table.html() for table in self._tables()])
-        return f"<div>{html.escape(self.head())}{tables}</div>"
 
     # Files
 

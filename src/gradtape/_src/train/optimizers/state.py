@@ -56,15 +56,7 @@ class State(Trackable):
         """The state: the count of steps, the learning rate, and what the slots hold."""
         return list(self._variables)
 
-    @property
-    def iterations(self) -> Variable | Any:
-        """How many steps were made."""
-        raise NotImplementedError
-
-    def get_config(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def _repr_html_(self) -> str:
+    def _repr_html_(self: Any) -> str:  # (of an Optimizer, which has settings and steps)
         settings = {name: value for name, value in self.get_config().items() if value is not None}
         settings.pop("name", None)
         size = sum([v._cell.array().nbytes for v in self._variables])
