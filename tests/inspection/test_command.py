@@ -21,15 +21,21 @@ print(tape.gradient(loss, w))
 """
 
 
-def test_a_script(tmp_path):
-    (tmp_path / "train.py").write_text(SCRIPT)
-    run = subprocess.run(
-        [sys.executable, "-m", "gradtape", "run", "--explain", "train.py"],
-        cwd=tmp_path,
+def run_script(folder, script, *flags):
+    (folder / "train.py").write_text(script)
+    return subprocess.run(
+        [sys.executable, "-m", "gradtape", "run", *flags, "train.py"],
+        cwd=folder,
         capture_output=True,
         text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
         check=True,
     )
+
+
+def test_a_script(tmp_path):
+    run = run_script(tmp_path, SCRIPT, "--explain")
     assert run.stdout == "None\n"
     assert run.stderr.splitlines() == [
         "A gradient is None. matmul ran before the tape's block began.",
@@ -39,16 +45,7 @@ def test_a_script(tmp_path):
 
 
 def test_the_largest_tape_of_a_run(tmp_path):
-    (tmp_path / "train.py").write_text(TRAINING)
-    run = subprocess.run(
-        [sys.executable, "-m", "gradtape", "run", "--memory", "train.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONUTF8": "1"},
-        check=True,
-    )
+    run = run_script(tmp_path, TRAINING, "--memory")
     assert run.stdout == "done\n"
     lines = run.stderr.splitlines()
     assert lines[0].startswith("The largest tape of the run. The tape at train.py:7 holds ")
@@ -86,40 +83,13 @@ tape.gradient(y, v)
 
 
 def test_the_memory_of_a_function_under_a_tape(tmp_path):
-    (tmp_path / "train.py").write_text(CALLED_UNDER_A_TAPE)
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "gradtape",
-            "run",
-            "--memory",
-            "--check-numerics",
-            "--profile",
-            "train.py",
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONUTF8": "1"},
-        check=True,
-    )
+    run = run_script(tmp_path, CALLED_UNDER_A_TAPE, "--memory", "--check-numerics", "--profile")
     assert "The largest program of the run. " in run.stderr
     assert "forward" in run.stderr and "train.py:8  y = f()" in run.stderr
 
 
 def test_where_the_time_of_a_run_went(tmp_path):
-    (tmp_path / "train.py").write_text(TRAINING)
-    run = subprocess.run(
-        [sys.executable, "-m", "gradtape", "run", "--profile", "--profile-file=t.json", "train.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONUTF8": "1"},
-        check=True,
-    )
+    run = run_script(tmp_path, TRAINING, "--profile", "--profile-file=t.json")
     assert run.stdout == "done\n"
     lines = run.stderr.splitlines()
     assert " in ops: forward " in lines[0]
