@@ -2,8 +2,10 @@
 
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Thread
 
 import pytest
+from interrupts import at_every_point
 
 from gradtape._src.core import interrupts
 from gradtape._src.core.recorder import Tape, listeners
@@ -77,3 +79,22 @@ class _Generator:
     def __next__(self):
         next(self._gen)
         raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_a_thread_is_started_stays_one():
+    """Also where `Thread.start` waits with a lock, of which it would make a RuntimeError."""
+    ran = []
+
+    def step():
+        interrupts.start(Thread(target=ran.append, args=[1], daemon=True))
+
+    assert at_every_point(step, lambda: None, files=("core/interrupts.py", "threading.py")) > 1
+    step()
+    assert ran
+
+
+def test_the_error_of_a_thread_that_cannot_start_is_raised():
+    thread = Thread(target=lambda: None)
+    interrupts.start(thread)
+    with pytest.raises(RuntimeError, match="threads can only be started once"):
+        interrupts.start(thread)

@@ -8,9 +8,12 @@ with many blocks around it (a trace, a derivative of one) is called by `put_back
 
 from __future__ import annotations
 
+from _thread import start_new_thread
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
+from queue import SimpleQueue
+from threading import Thread
 from traceback import walk_tb
 from types import TracebackType
 from typing import Any, TypeVar
@@ -54,3 +57,27 @@ def close_blocks(traceback: TracebackType | None) -> None:
     frames = [frame for frame, _ in walk_tb(traceback) if frame.f_code in _ENTRANCES]
     for frame in reversed(frames):
         frame.f_locals["self"].gen.close()
+
+
+def start(thread: Thread) -> None:
+    """Start a thread; an interrupt meanwhile stays an interrupt.
+
+    `Thread.start` waits for the thread in Python, and its block of a lock makes "RuntimeError:
+    release unlocked lock" of an interrupt that comes while the lock is not held; or it lets go of
+    the lock that the new thread holds, which then dies. So a thread of C starts it, where no
+    handler of a signal is run, and C waits for that.
+    """
+    started: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def begin() -> None:
+        try:
+            thread.start()
+        except BaseException as error:  # there can be no more threads
+            started.put(error)
+        else:
+            started.put(None)
+
+    start_new_thread(begin, ())
+    error = started.get()
+    if error is not None:
+        raise error

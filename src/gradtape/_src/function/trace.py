@@ -19,10 +19,10 @@ compiled, so until then it can get more results.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial, wraps
+from queue import SimpleQueue
 from threading import Thread, current_thread, main_thread
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ from jax.export import SymbolicScope, symbolic_shape
 from jaxlib.xla_client import DeviceList, batched_device_put
 
 from ..core.errors import TextError
-from ..core.interrupts import close_blocks, keep, keep_variable
+from ..core.interrupts import close_blocks, keep, keep_variable, start
 from ..core.placement import card_of, placement
 from ..core.sizes import is_open
 from ..core.tensor import LateTensor, Tensor, zeros_of
@@ -600,16 +600,19 @@ def _out_of_reach_of_signals(compile_program: Callable[..., Any]) -> Callable[..
     def compiled(*args: Any, **kwargs: Any) -> Any:
         if current_thread() is not main_thread():
             return compile_program(*args, **kwargs)
-        program: Future[Any] = Future()
+        ended: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
         def run() -> None:
             try:
-                program.set_result(compile_program(*args, **kwargs))
+                ended.put((compile_program(*args, **kwargs), None))
             except BaseException as error:
-                program.set_exception(error)
+                ended.put((None, error))
 
-        Thread(target=run, name="gradtape compiler").start()
-        return program.result()
+        start(Thread(target=run, name="gradtape compiler"))
+        program, error = ended.get()
+        if error is not None:
+            raise error
+        return program
 
     return compiled
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ...core.engine import LARGE
+from ...core.interrupts import start
 from .memory import empty
 
 BLOCK = 2**16
@@ -45,7 +46,7 @@ class Helper:
         self._tasks: SimpleQueue[Any] = SimpleQueue()
         self.begin = self._tasks.put
         """Give it a `Task`. (A function of C, so that it can be one of the calls of a step.)"""
-        Thread(target=self._work, name="gradtape helper", daemon=True).start()
+        start(Thread(target=self._work, name="gradtape helper", daemon=True))
 
     def _work(self) -> None:
         while True:

@@ -9,6 +9,7 @@ from threading import Thread
 from time import perf_counter
 from typing import Any
 
+from ...core.interrupts import start
 from .seeds import current_pass
 
 _QUICK = 1e-3
@@ -46,7 +47,7 @@ def prefetch(make: Callable[[], Iterator[Any]], ahead: int) -> Iterator[Any]:
     """
     producer = _Producer(make, ahead)
     try:
-        producer.start()
+        start(producer)
         while True:
             element, error = producer.results.get()
             if isinstance(error, StopIteration):
