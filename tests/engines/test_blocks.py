@@ -124,6 +124,45 @@ def test_the_bits_of_rows_do_not_depend_on_the_threads(name, shape, monkeypatch)
             np.testing.assert_allclose(a[-2:], b, rtol=1e-5, atol=1e-6)
 
 
+CONVOLUTIONS = {
+    "ordinary": ((40, 30, 30, 8), (3, 3, 8, 12), {}),
+    "few rows in a product": ((4, 64, 64, 64), (3, 3, 64, 64), {}),
+    "rows of one image": ((2, 300, 301, 8), (5, 5, 8, 8), {}),
+    "one place": ((40, 64, 64, 12), (1, 1, 12, 8), {}),
+    "with strides": ((40, 64, 64, 4), (5, 5, 4, 12), {"strides": 3}),
+    "of groups": ((40, 64, 64, 4), (3, 3, 2, 12), {}),
+    "of channels": ((40, 64, 64, 4), (3, 3, 1, 8), {}),
+    "of channels, with strides": ((40, 64, 64, 4), (3, 3, 1, 8), {"strides": 2}),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_the_bits_of_convolutions_do_not_depend_on_the_threads(name, monkeypatch):
+    shape, kernel, options = CONVOLUTIONS[name]
+    draw = np.random.default_rng(0).normal
+    x, filters = (tf.constant(draw(size=size).astype(np.float32)) for size in (shape, kernel))
+    shared = []
+    share = blocks.share
+
+    def counted(parts, work):
+        shared.append(len(parts))
+        share(parts, work)
+
+    monkeypatch.setattr(blocks, "share", counted)
+
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch([x, filters])
+            y = tf.nn.convolution(x, filters, padding="SAME", **options)
+        return [y.numpy()] + [g.numpy() for g in tape.gradient(y, [x, filters], y)]
+
+    two = run()
+    monkeypatch.setattr(blocks, "_threads", 1)
+    assert len(shared) == 3 and min(shared) > 1
+    for a, b in zip(two, run(), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
 def blocks_engine():
     from gradtape._src.engines.numpy.engine import engine
 

@@ -61,6 +61,12 @@ def set_threads(count: int) -> None:
         pool.set(count)
 
 
+def alone(function: Callable[..., Any], *args: Any) -> Any:
+    """`function(*args)`, with one thread for each of NumPy's products in it."""
+    pool = _pool_of_numpy()
+    return function(*args) if pool is None else pool.alone(function, *args)
+
+
 def by_numpy(function: Callable[..., Any], a: Any, *args: Any, **params: Any) -> Any:
     """`function(a, ...)` of numpy.linalg: on one thread unless the matrices `a` are large."""
     if _SMALL < max(a.shape[-2:], default=0) <= _LARGE and (pool := _pool_of_numpy()):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from functools import cache
 from queue import SimpleQueue
@@ -149,17 +149,28 @@ def default_threads() -> int:
 # Work in blocks
 
 
-def each_block(blocks: list[slice], work: Callable[[slice], Any]) -> None:
-    """Call `work` with each of the blocks, on all threads at once.
+def share(parts: Sequence[Any], work: Callable[[Iterator[Any]], Any]) -> None:
+    """Call `work` on all threads at once, each with an iterator over what parts are left.
 
-    An exception ends it, when each thread is done with its block.
+    So what it keeps from one part to the next, as memory for its steps, is one thread's own. An
+    exception ends it, when each thread is done with its part.
     """
-    if len(blocks) < 2 or threads() == 1 or helpers.lock.locked():
-        for block in blocks:
-            work(block)
+    remaining = iter(parts)
+    if len(parts) < 2 or threads() == 1 or helpers.lock.locked():
+        work(remaining)
         return
     with helpers.lock:
-        _share(blocks, work)
+        _share(remaining, min(threads(), len(parts)) - 1, work)
+
+
+def each_block(blocks: Sequence[Any], work: Callable[[Any], Any]) -> None:
+    """Call `work` with each of the blocks, on all threads at once."""
+
+    def each(blocks: Iterator[Any]) -> None:
+        for block in blocks:
+            work(block)
+
+    share(blocks, each)
 
 
 def _slices(count: int, size: int) -> list[slice]:
@@ -169,20 +180,17 @@ def _slices(count: int, size: int) -> list[slice]:
     return [slice(size * i, stop) for i, stop in enumerate(stops)]
 
 
-def _share(blocks: list[slice], work: Callable[[slice], Any]) -> None:
-    remaining = iter(blocks)
-
+def _share(remaining: Iterator[Any], most: int, work: Callable[[Iterator[Any]], Any]) -> None:
     def action() -> None:
         try:
-            for block in remaining:
-                work(block)
+            work(remaining)
         except BaseException:
             list(remaining)  # so that no thread begins another one
             raise
 
     tasks: list[Task] = []
     try:
-        for helper in helpers.ready(len(blocks) - 1):
+        for helper in helpers.ready(most):
             tasks.append(Task(action))
             helper.begin(tasks[-1])
         action()
