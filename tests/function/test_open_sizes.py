@@ -400,3 +400,37 @@ def test_decorate(tf):
     same(f(tf.constant(1.0)), 4.0)
     with pytest.raises(ValueError, match="traced"):
         f._decorate(lambda python: python)
+
+
+# What an op refuses eagerly is refused for the size that came
+
+OUT_OF_RANGE = {
+    "gather": lambda tf, x: tf.gather(x, [3]),
+    "gradient": lambda tf, x: tf.convert_to_tensor(grad(tf, lambda x: tf.gather(x, [3]), x)),
+    "gather_nd": lambda tf, x: tf.gather_nd(x, [[3, 0]]),
+    "indices of sizes": lambda tf, x: tf.gather(x, tf.range(4)),
+    "write": lambda tf, x: tf.tensor_scatter_nd_add(x, [[3, 0]], [1.0]),
+    "slice": lambda tf, x: tf.slice(x, [tf.cast(x[0, 0], tf.int32) + 1, 0], [2, 3]),
+    "one less": lambda tf, x: tf.slice(x, [tf.cast(x[0, 0], tf.int32), 0], [tf.shape(x)[0] - 1, 3]),
+    "segments": lambda tf, x: tf.math.unsorted_segment_sum([1.0], [3], tf.shape(x)[0]),
+    "ensure_shape": lambda tf, x: tf.ensure_shape(x, [4, 3]),
+}
+
+
+@pytest.mark.parametrize("program", OUT_OF_RANGE)
+def test_a_size_that_an_op_refuses(tf, made, rows, program):
+    f = made(lambda x: OUT_OF_RANGE[program](tf, x), rows)
+    same(f(tf.constant(X)), OUT_OF_RANGE[program](tf, tf.constant(X)))
+    if program != "one less":  # that is right for each size
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            f(tf.constant(X[:2]))
+    same(f(tf.constant(X)), OUT_OF_RANGE[program](tf, tf.constant(X)))
+
+
+def test_a_function_for_one_size_only(tf, rows):
+    kernel = tf.Variable(tf.ones([4, 3]))
+    concrete = tf.function(lambda x: kernel.assign_add(x)).get_concrete_function(rows)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        concrete(tf.constant(X[:2]))
+    concrete(tf.constant(X))
+    same(kernel, X + 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -61,14 +62,26 @@ class ByNeed:
     def examples(self) -> list[Any]:
         """Traces for some sizes; an error if there is none for any."""
         found, reasons = [], []
-        for size in _PROBES:
+
+        def probe(size: int) -> None:
             try:
                 found.append(self._trace([_of_size(leaf, size) for leaf in self._leaves]))
             except Exception as error:
                 reasons.append(error)
+
+        for size in _PROBES:
+            probe(size)
+        if not found:
+            for size in _named_by(reasons[0]):
+                probe(size)
         if not found:
             raise reasons[0]
         return found
+
+
+def _named_by(error: Exception) -> list[int]:
+    """Numbers of which an error speaks: one may be the size that the function asks for."""
+    return [int(n) for n in dict.fromkeys(re.findall(r"\b\d{1,6}\b", str(error)))][:8]
 
 
 def _of_size(leaf: Any, size: int) -> Any:

@@ -103,9 +103,8 @@ class XlaEngine(Contract):
         """The beginnings of a part, of one dtype; the call raises where it does not fit."""
         starts = [jnp.asarray(start, np.int64) for start in starts]
         for start, size, total in zip(starts, sizes, shape, strict=True):
-            if not is_open(size) and not is_open(total):
-                room = jnp.minimum(start, total - size - start)
-                refuse_unless(lambda left: (left >= 0).all(), room)
+            room = jnp.minimum(start, self._number(total - size) - start)
+            refuse_unless(lambda left: (left >= 0).all(), room)
         return starts
 
     def index_add(self, shape: Any, key: Any, updates: Any, unique: bool = False) -> Any:
@@ -113,6 +112,10 @@ class XlaEngine(Contract):
 
     def number(self, value: Any, dtype: Any) -> Any:
         return jnp.asarray(value, dtype)  # a size may be open, until a call says what it is
+
+    def _number(self, size: Any) -> Any:
+        """A size, if it is open as a number that the call knows."""
+        return self.number(size, np.int64) if is_open(size) else size
 
     def to_integers(self, x: Any, dtype: Any) -> Any:
         """As on NumPy: XLA's own conversion takes the nearest number that there is."""
@@ -132,13 +135,13 @@ class XlaEngine(Contract):
 
         The call of the program raises if one lay outside. So do known ones where it may never come.
         """
-        if is_open(size):
-            return jnp.clip(indices, 0, size - 1)
-        if decided_here(indices, partial(in_range, low=0, high=size)):
+        holds = partial(in_range, low=0, high=size)
+        if not is_open(size) and decided_here(indices, holds):
             return self.host.valid_indices(indices, size, op)
-        say = partial(self.host.valid_indices, size=size, op=op)
-        check(partial(in_range, low=0, high=size), indices, say, indices, known_as=size)
-        return jnp.clip(indices, 0, max(size - 1, 0))
+        say = partial(self.host.valid_indices, op=op)
+        number = self._number(size)
+        check(holds, indices, say, indices, number, known_as=size)
+        return jnp.clip(indices, 0, jnp.maximum(number - 1, 0))
 
     def inverse_permutation(self, x: Any, op: str) -> Any:
         say = partial(self.host.inverse_permutation, op=op)
@@ -302,12 +305,11 @@ class XlaEngine(Contract):
     def segment_places(self, ids: Any, count: int, op: str) -> Any:
         """Known ids as on NumPy; of others a large one is dropped, and the call raises."""
         places = jnp.asarray(ids).reshape(-1)
-        if not is_open(count):
-            holds = partial(in_range, low=None, high=count)
-            if decided_here(ids, holds):
-                return self.host.segment_places(ids, count, op)
-            say = partial(self.host.segment_places, count=count, op=op)
-            check(holds, ids, say, ids, known_as=~count)
+        holds = partial(in_range, low=None, high=count)
+        if not is_open(count) and decided_here(ids, holds):
+            return self.host.segment_places(ids, count, op)
+        say = partial(self.host.segment_places, op=op)
+        check(holds, ids, say, ids, self._number(count), known_as=(None, count))
         return jnp.where((places < 0) | (places >= count), count, places)
 
     def finite_or_error(self, x: Any, message: str) -> Any:

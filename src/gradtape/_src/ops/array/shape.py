@@ -12,10 +12,11 @@ from ...core.dtypes import as_dtype
 from ...core.errors import NotATensorError, ShapeError
 from ...core.pattern import MOVES
 from ...core.shape import TensorShape
-from ...core.sizes import any_open, sizes_as_tensor
+from ...core.sizes import SizesNeeded, any_open, sizes_as_tensor
 from ...core.spec import Spec, broadcast_shapes
 from ...core.take_over import take_over
 from ...core.tensor import Tensor
+from ...core.tracing import current_graph
 from ..declare.op import op
 from ..declare.static import resolved_shape, static_axis, static_ints, to_tensor
 from ..math.conjugate import conj
@@ -257,6 +258,8 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     wanted = TensorShape(shape)
     if not wanted.is_compatible_with(x.shape):
         raise ShapeError(f"ensure_shape: `x` has shape {tuple(x.shape)}, and must have {wanted}.")
+    if x.shape.merge_with(wanted) != x.shape and not current_graph().root.learns_shapes:
+        raise SizesNeeded("ensure_shape asks for a size that is open")
     return x
 
 
