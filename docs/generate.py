@@ -130,9 +130,14 @@ CONVENTIONS = [
     "Max pooling gives a tie to its first element in three dimensions too (V9), and passes NaN on.",
     "`atan2` knows the sign of a zero: `atan2(-0., -2.)` is -π (TensorFlow: π); a NaN stays one in "
     "`cumulative_logsumexp`.",
+    "A variable that is an argument of a `@function` counts by identity: each has a trace "
+    "(TensorFlow: one for all of a shape). 1, 1.0 and True are three values, as are 0.0 and -0.0, "
+    "and the order of a dict's keys counts (TensorFlow: one trace). A concrete function checks the "
+    "shapes of its arguments.",
     "In forward mode a factor that does not move counts as 0, beside Inf and NaN too: the tangent "
     "of `x * y` by y is x where y is Inf (TensorFlow adds 0 times Inf, which is NaN; also in `/`, "
-    "`**`, `%`, `xlogy`, `xdivy`, `atan2`); `sign` has tangent 0 (TensorFlow: None).",
+    "`**`, `%`, `xlogy`, `xdivy`, `atan2`); `sqrt` at 0 has tangent 0 for tangent 0 (TensorFlow: "
+    "NaN); `sign` has tangent 0 (TensorFlow: None).",
     "`no_gradient` takes names of the user's own types of ops: TensorFlow's are not known here.",
     "`expint` of negative numbers is right; the maximum of a segment of -inf is -inf.",
     "`argmax` and `argmin` take NaN for the largest and smallest, as NumPy does.",
@@ -146,9 +151,11 @@ CONVENTIONS = [
     "In `@function`, a call that finds an iterator at its end, or an element that cannot be made, "
     "changes no variable, and the elements that it took come again (Q31); a `return` may stand in "
     "a loop over a dataset, and such a loop has a gradient.",
-    "What a user's function raises in a dataset comes out as it is (TensorFlow: as an "
-    "InvalidArgumentError). A file that is not there ends like a damaged one, and the next file "
-    "comes (TensorFlow raises for it again, for ever).",
+    "What a user's function raises in a dataset, `py_function` or `numpy_function` comes out as it "
+    "is (TensorFlow: as an InvalidArgumentError or UnknownError). What `numpy_function` returns is "
+    "converted to `Tout`, if nothing is lost (TensorFlow: eagerly it keeps its dtype, in a "
+    "function another one is an error). A file that is not there ends like a damaged one, and the "
+    "next file comes (TensorFlow raises for it again, for ever).",
     "In `@function`, where a size depends on values (`boolean_mask`, `unique`, one-argument "
     "`where`, `x[:n]`, a TensorArray that grows), the function runs as plain Python for that "
     "signature, with a warning. With `jit_compile=True` it is an error, unless the size is "

@@ -673,3 +673,16 @@ def test_a_file_that_is_no_function(tmp_path):
     path.write_bytes(b"something else")
     message = raised(INVALID, tf.function.load, path)
     assert message.startswith(f"function.load: {str(path)!r} is not an exported function: ")
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(3.7, tf.int32), (tf.bfloat16.as_numpy_dtype(0.5), tf.bool), (1j, tf.float32)],
+)
+def test_numbers_that_python_returns_are_not_cut(value, dtype, compiled):
+    def call(x):
+        return tf.numpy_function(lambda _: value, [x], tf.TensorSpec([], dtype))
+
+    message = raised(INVALID, tf.function(call) if compiled else call, ONE)
+    assert f"and `Tout` says {dtype.name}, which would lose a part of them." in message

@@ -86,7 +86,17 @@ def _decorator(call: Any, inp: Any, Tout: Any) -> Callable[[Callable[..., Any]],
 
 
 def _converted(value: Any, dtype: Any) -> Tensor:
-    return constant(np.asarray(value), dtype)
+    array = np.asarray(value)
+    if dtype.numpy_dtype.kind in _LOSSY.get(array.dtype.kind, ""):
+        raise InvalidArgumentError(
+            f"The Python function returned {array.dtype} values, and `Tout` says {dtype.name}, "
+            "which would lose a part of them. Let it round, or cast them."
+        )
+    return constant(array, dtype)
+
+
+_LOSSY = {"f": "biu", "V": "biu", "c": "biufV"}
+"""The kinds of dtypes to which numbers of a kind cannot be converted whole. (V: bfloat16)"""
 
 
 def _outputs(results: Any, Tout: Any, convert: Callable[[Any, Any], Tensor]) -> Any:
