@@ -387,3 +387,20 @@ def test_a_script(tmp_path, also):
     assert run.returncode == 1 and not run.stdout
     assert "In the gradient of sqrt, at" in run.stderr
     assert "train.py, line 6: y = tf.sqrt(x)" in run.stderr
+
+
+def test_the_arrays_of_calls_of_functions_are_not_held():
+    import gc
+    import weakref
+
+    w = tf.Variable(np.ones(10))
+    f = tf.function(lambda x: tf.reduce_sum(x * x * w))
+    tf.debugging.enable_check_numerics()
+    x = tf.constant(np.ones(10))
+    with tf.GradientTape() as tape:
+        y = f(x)
+    tape.gradient(y, w)
+    gone = [weakref.ref(x._array), weakref.ref(y)]
+    del x, y, tape
+    gc.collect()
+    assert [each() for each in gone] == [None, None]
