@@ -5,6 +5,9 @@ that must be found and words of the suggestion; `# <-` marks the line that must 
 can be.
 """
 
+import math
+import threading
+
 import numpy as np
 
 import gradtape as tf
@@ -658,3 +661,619 @@ def the_other_branch_of_where(Tape):
     with Tape() as tape:
         y = tf.reduce_sum(tf.where(v > 100.0, v, tf.zeros([2])))  # <-
     return tape, y, v
+
+
+# More of what is asked in forums
+
+
+@broken("OTHER_OBJECT", "by the variable")
+def a_variable_made_of_the_source(Tape):
+    img = tf.constant([1.0, 2.0])
+    with Tape() as tape:
+        x = tf.Variable(img)  # <-
+        y = tf.reduce_sum(x * x)
+    return tape, y, img
+
+
+@broken("OTHER_OBJECT", "Keep the result")
+def gradient_by_a_slice(Tape):
+    x = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        y = x[0] ** 2
+    return tape, y, x[0]  # <-
+
+
+@broken("OTHER_OBJECT", "Keep the result")
+def gradient_by_a_cast_again(Tape):
+    x = tf.Variable([1.0, 2.0], dtype=tf.float64)
+    with Tape() as tape:
+        y = tf.reduce_sum(tf.cast(x, tf.float32) ** 2)
+    return tape, y, tf.cast(x, tf.float32)  # <-
+
+
+@broken("OTHER_OBJECT", "Keep the result", alone=False)
+def output_of_another_call(Tape):
+    w = tf.Variable([[1.0], [2.0]])
+
+    def model(x):
+        return x @ w
+
+    x = tf.ones([2, 2])
+    pred = model(x)
+    with Tape() as tape:
+        loss = tf.reduce_mean(model(x) ** 2)
+    return tape, loss, pred
+
+
+@broken("OVERWRITTEN", "params['w'].assign", alone=False)
+def an_entry_replaced(Tape):
+    params = {"w": tf.Variable(2.0)}
+    for _ in range(2):
+        with Tape() as tape:
+            loss = params["w"] ** 2
+        g = tape.gradient(loss, params["w"])
+        if g is None:
+            break
+        params["w"] = params["w"] - 0.1 * g  # <-
+    return tape, loss, params["w"]
+
+
+@broken("OVERWRITTEN", "assign", alone=False)
+def a_list_of_variables_replaced(Tape):
+    weights = [tf.Variable(2.0), tf.Variable(3.0)]
+    for _ in range(2):
+        with Tape() as tape:
+            loss = weights[0] * weights[1]
+        gs = tape.gradient(loss, weights)
+        if gs[0] is None:
+            break
+        weights = [w - 0.1 * g for w, g in zip(weights, gs, strict=True)]  # <-
+    return tape, loss, weights[0]
+
+
+@broken("OVERWRITTEN", "W.assign", alone=False)
+def two_variables_replaced_at_once(Tape):
+    W, b = tf.Variable(2.0), tf.Variable(3.0)
+    for _ in range(2):
+        with Tape() as tape:
+            loss = W * 2.0 + b
+        dW, db = tape.gradient(loss, [W, b])
+        if dW is None:
+            break
+        W, b = W - 0.1 * dW, b - 0.1 * db  # <-
+    return tape, loss, W
+
+
+@broken("OVERWRITTEN", "self.w.assign", alone=False)
+def an_attribute_replaced(Tape):
+    class M:
+        pass
+
+    self = M()
+    self.w = tf.Variable(2.0)
+    for _ in range(2):
+        with Tape() as tape:
+            loss = self.w * self.w
+        g = tape.gradient(loss, self.w)
+        if g is None:
+            break
+        self.w = self.w - 0.1 * g  # <-
+    return tape, loss, self.w
+
+
+@broken("OVERWRITTEN", "w.assign", alone=False)
+def clipped_to_a_tensor(Tape):
+    w = tf.Variable(2.0)
+    w = tf.clip_by_value(w, 0.0, 1.0)  # <-
+    with Tape() as tape:
+        y = w * w
+    return tape, y, w
+
+
+@broken("LEFT_TAPE", "leave .numpy() out")
+def list_of_numpy_losses(Tape):
+    v = tf.Variable([1.0, 2.0])
+    losses = []
+    with Tape() as tape:
+        for i in range(2):
+            losses.append((v[i] ** 2).numpy())  # <-
+        loss = tf.reduce_mean(losses)
+    return tape, loss, v
+
+
+@broken("LEFT_TAPE", "tf's functions")
+def the_mean_of_numpy(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        loss = np.mean(tf.square(v))  # <-
+    return tape, loss, v
+
+
+@broken("LEFT_TAPE", "tf's function")
+def numpy_function(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        h = tf.numpy_function(np.sin, [v], tf.float32)  # <-
+        loss = tf.reduce_sum(h)
+    return tape, loss, v
+
+
+@broken("LEFT_TAPE", "leave .numpy() out")
+def py_function_with_numpy(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        h = tf.py_function(lambda x: np.sin(x.numpy()), [v], tf.float32)  # <-
+        loss = tf.reduce_sum(h)
+    return tape, loss, v
+
+
+@broken("LEFT_TAPE", "tf's function")
+def an_int(Tape):
+    v = tf.Variable(2.7)
+    with Tape() as tape:
+        k = int(v)  # <-
+        loss = tf.constant(1.5) * k
+    return tape, loss, v
+
+
+@broken("LEFT_TAPE", "tf's function")
+def a_function_of_math(Tape):
+    v = tf.Variable(2.7)
+    with Tape() as tape:
+        loss = tf.constant(math.sin(v))  # <-
+        loss = loss * 2.0
+    return tape, loss, v
+
+
+@broken("LEFT_TAPE", "tf's function")
+def python_sum_of_floats(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        total = 0.0
+        for x in v:
+            total += float(x)  # <-
+        loss = tf.square(total)
+    return tape, loss, v
+
+
+@broken("LEFT_TAPE", "tf's function")
+def through_strings(Tape):
+    v = tf.Variable([0.1, 0.9])
+    with Tape() as tape:
+        s = tf.strings.as_string(v)  # <-
+        loss = tf.reduce_sum(tf.strings.to_number(s))
+    return tape, loss, v
+
+
+@broken("LEFT_TAPE", "leave .numpy() out", alone=False)
+def numpy_before(Tape):
+    v = tf.Variable(3.0)
+    x = v.numpy()  # <-
+    with Tape() as tape:
+        y = tf.square(x)
+    return tape, y, v
+
+
+@broken("OVERWRITTEN", "before the tape's block")
+def a_variable_of_an_intermediate(Tape):
+    v = tf.Variable(2.0)
+    with Tape() as tape:
+        h = tf.Variable(v * 2.0)  # <-
+        loss = h * h
+    return tape, loss, v
+
+
+@broken("OVERWRITTEN", "from the tensor itself")
+def scatter_update(Tape):
+    v, buf = tf.Variable(2.0), tf.Variable([0.0, 0.0])
+    with Tape() as tape:
+        buf.scatter_nd_update([[0]], [v * 2.0])  # <-
+        loss = tf.reduce_sum(buf)
+    return tape, loss, v
+
+
+@broken("OVERWRITTEN", "from the tensor itself")
+def slice_assign(Tape):
+    v, buf = tf.Variable(2.0), tf.Variable([0.0, 0.0])
+    with Tape() as tape:
+        buf[0].assign(v * 2.0)  # <-
+        loss = tf.reduce_sum(buf)
+    return tape, loss, v
+
+
+@broken("OVERWRITTEN", "from the tensor itself")
+def metric_as_loss(Tape):
+    total = tf.Variable(0.0, trainable=False)
+    w = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        total.assign_add(tf.reduce_sum(w))  # <-
+        loss = total / 2.0
+    return tape, loss, w
+
+
+@broken("INTEGER", "softmax")
+def one_hot_of_argmax(Tape):
+    v = tf.Variable([[1.0, 2.0]])
+    with Tape() as tape:
+        hard = tf.one_hot(tf.argmax(v, 1), 2)  # <-
+        loss = tf.reduce_sum(hard * [[1.0, 2.0]])
+    return tape, loss, v
+
+
+@broken("INTEGER", ".values")
+def top_k_indices(Tape):
+    v = tf.Variable([1.0, 2.0, 3.0])
+    with Tape() as tape:
+        _, idx = tf.math.top_k(v, 2)  # <-
+        loss = tf.reduce_sum(tf.cast(idx, tf.float32))
+    return tape, loss, v
+
+
+@broken("INTEGER", "tf.sort")
+def ranks(Tape):
+    v = tf.Variable([1.0, 2.0, 3.0])
+    with Tape() as tape:
+        rank = tf.argsort(v)  # <-
+        loss = tf.reduce_sum(tf.cast(rank, tf.float32) * [1.0, 2.0, 3.0])
+    return tape, loss, v
+
+
+@broken("INTEGER", "boolean_mask")
+def where_indices(Tape):
+    v = tf.Variable([1.0, -2.0, 3.0])
+    with Tape() as tape:
+        idx = tf.where(v > 0)  # <-
+        loss = tf.reduce_sum(tf.cast(idx, tf.float32))
+    return tape, loss, v
+
+
+@broken("INTEGER", "REINFORCE")
+def a_class_that_was_drawn(Tape):
+    logits = tf.Variable([[1.0, -2.0, 3.0]])
+    with Tape() as tape:
+        a = tf.random.categorical(logits, 1)  # <-
+        loss = tf.reduce_sum(tf.cast(a, tf.float32))
+    return tape, loss, logits
+
+
+@broken("INTEGER", "tf.cast")
+def a_uint8_image(Tape):
+    img = tf.constant(np.arange(12, dtype=np.uint8).reshape(1, 2, 2, 3))
+    k = tf.Variable(np.ones((1, 1, 3, 1), np.float32))
+    with Tape() as tape:
+        tape.watch(img)
+        x = tf.cast(img, tf.float32) / 255.0  # <-
+        loss = tf.reduce_sum(tf.nn.conv2d(x, k, 1, "SAME"))
+    return tape, loss, img
+
+
+@broken("INTEGER", "float")
+def token_ids(Tape):
+    table = tf.Variable(np.ones((5, 2), np.float32))
+    ids = tf.constant([1, 2])
+    with Tape() as tape:
+        tape.watch(ids)
+        loss = tf.reduce_sum(tf.nn.embedding_lookup(table, ids))  # <-
+    return tape, loss, ids
+
+
+@broken("INTEGER", "cast to integers")
+def convert_image_dtype(Tape):
+    v = tf.Variable([0.1, 0.9])
+    with Tape() as tape:
+        q = tf.image.convert_image_dtype(v, tf.uint8)  # <-
+        loss = tf.reduce_sum(tf.cast(q, tf.float32))
+    return tape, loss, v
+
+
+@broken("INTEGER", "Stay with floats")
+def a_histogram(Tape):
+    v = tf.Variable([0.1, 0.9])
+    with Tape() as tape:
+        h = tf.histogram_fixed_width(v, [0.0, 1.0], 4)  # <-
+        loss = tf.reduce_sum(tf.cast(h, tf.float32))
+    return tape, loss, v
+
+
+@broken("INTEGER", "sigmoid")
+def threshold_where(Tape):
+    v = tf.Variable([0.1, 0.9])
+    with Tape() as tape:
+        hard = tf.where(v > 0.5, 1.0, 0.0)  # <-
+        loss = tf.reduce_mean((hard - [1.0, 1.0]) ** 2)
+    return tape, loss, v
+
+
+@broken("NO_RULE", "grad_pass_through(tf.round)")
+def rounded(Tape):
+    v = tf.Variable([0.1, 0.9])
+    with Tape() as tape:
+        q = tf.round(v * 255.0)  # <-
+        loss = tf.reduce_sum(q)
+    return tape, loss, v
+
+
+@broken("NO_RULE", "grad_pass_through")
+def divided_to_whole_numbers(Tape):
+    v = tf.Variable([5.1, 0.9])
+    with Tape() as tape:
+        q = v // 2.0  # <-
+        loss = tf.reduce_sum(q)
+    return tape, loss, v
+
+
+@broken("NO_RULE", "custom_gradient")
+def custom_gradient_none(Tape):
+    @tf.custom_gradient
+    def f(x, y):
+        return x * y, lambda g: (g, None)
+
+    v, w = tf.Variable(3.0), tf.Variable(4.0)
+    with Tape() as tape:
+        y = f(v, w) * 2.0  # <-
+    return tape, y, w
+
+
+@broken("AFTER_TAPE", "into the block")
+def second_derivative_outside(Tape):
+    x = tf.Variable(3.0)
+    with Tape() as outer, tf.GradientTape() as inner:
+        y = x**3
+    dy = inner.gradient(y, x)  # <-
+    return outer, dy, x
+
+
+@broken("NOT_WATCHED", ".watch(")
+def second_derivative_not_watched(Tape):
+    x = tf.constant(3.0)
+    with Tape() as outer:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = x**3
+        dy = inner.gradient(y, x)  # <-
+    return outer, dy, x
+
+
+@broken("UNUSED", "zero")
+def second_derivative_of_linear(Tape):
+    x = tf.Variable(3.0)
+    with Tape() as outer:
+        with tf.GradientTape() as inner:
+            y = 3.0 * x
+        dy = inner.gradient(y, x)
+    return outer, dy, x
+
+
+@broken("AFTER_TAPE", "into the block")
+def the_tape_before(Tape):
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    with Tape() as first:
+        v * v
+    with tf.GradientTape():
+        loss = w * v  # <-
+    return first, loss, w
+
+
+@broken("BEFORE_TAPE", "into the block", alone=False)
+def the_tape_after(Tape):
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    with tf.GradientTape():
+        loss = v * v  # <-
+    with Tape() as second:
+        w * v
+    return second, loss, v
+
+
+@broken("UNUSED", "another model")
+def model_rebuilt(Tape):
+    def build():
+        return [tf.Variable(tf.random.normal([2, 1])), tf.Variable([0.0])]
+
+    old = build()
+    new = build()
+    with Tape() as tape:
+        loss = tf.reduce_sum(tf.ones([3, 2]) @ new[0] + new[1])
+    return tape, loss, old[0]
+
+
+@broken("BEFORE_TAPE", "into the block", alone=False)
+def value_read_before(Tape):
+    v = tf.Variable(3.0)
+    x = v.value()  # <-
+    with Tape() as tape:
+        y = x * x
+    return tape, y, v
+
+
+@broken("BEFORE_TAPE", "into the block", alone=False)
+def model_function_before(Tape):
+    w = tf.Variable([[1.0], [2.0]])
+
+    def model(x):
+        return tf.matmul(x, w)
+
+    p = model(tf.ones([2, 2]))  # <-
+    with Tape() as tape:
+        loss = tf.reduce_mean(p)
+    return tape, loss, w
+
+
+@broken("NOT_RECORDED", "stop_recording")
+def stop_recording_first(Tape):
+    w = tf.Variable([[1.0], [2.0]])
+    with Tape() as tape:
+        with tape.stop_recording():
+            p = tf.matmul(tf.ones([2, 2]), w)  # <-
+        loss = tf.reduce_mean(p)
+    return tape, loss, w
+
+
+@broken("NOT_RECORDED", "thread")
+def in_a_thread(Tape):
+    v = tf.Variable(3.0)
+    out = []
+    with Tape() as tape:
+        t = threading.Thread(target=lambda: out.append(v * v))  # <-
+        t.start()
+        t.join()
+        y = out[0] * 2.0
+    return tape, y, v
+
+
+@broken("NOT_WATCHED", "tape.watch(")
+def fgsm_loop(Tape):
+    x = tf.constant([1.0, 2.0])
+    adv = x
+    for _ in range(2):
+        with Tape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(adv**2)  # <-
+        g = tape.gradient(loss, adv)
+        if g is None:
+            break
+        adv = adv + 0.1 * tf.sign(g)
+    return tape, loss, adv
+
+
+@broken("NOT_WATCHED", "tape.watch(")
+def data_loop(Tape):
+    data = tf.data.Dataset.from_tensor_slices(np.ones((4, 2), np.float32)).batch(2)
+    w = tf.Variable([[1.0], [2.0]])
+    for x in data:
+        with Tape() as tape:
+            y = x @ w  # <-
+            loss = tf.reduce_mean(y)
+    return tape, loss, x
+
+
+@broken("NOT_WATCHED", "tape.watch(")
+def watched_another_after_reassign(Tape):
+    x = tf.constant([1, 2])
+    with Tape() as tape:
+        tape.watch(x)
+        x = tf.cast(x, tf.float32)
+        y = tf.reduce_sum(x * x)  # <-
+    return tape, y, x
+
+
+@broken("UNUSED", "tf.where(condition, a, b)")
+def a_python_if_sets_a_constant(Tape):
+    v = tf.Variable(2.0)
+    with Tape() as tape:
+        if v > 1.0:  # <-
+            loss = tf.constant(3.0)
+        else:
+            loss = tf.constant(1.0)
+        loss = loss * 2.0
+    return tape, loss, v
+
+
+@broken("UNUSED", "Compute the target from it")
+def shape_only(Tape):
+    v = tf.Variable([0.1, 0.9])
+    with Tape() as tape:
+        n = tf.cast(tf.shape(v)[0], tf.float32)
+        loss = n * 2.0
+    return tape, loss, v
+
+
+@broken("LEFT_TAPE", "tf's functions")
+def loss_stays_zero(Tape):
+    w = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        loss = 0.0
+        for x in []:
+            loss += tf.reduce_sum(w * x)
+    return tape, loss, w
+
+
+@broken("ZERO", "leaky_relu")
+def relu6_above(Tape):
+    v = tf.Variable([7.0, 9.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(tf.nn.relu6(v))  # <-
+    return tape, y, v
+
+
+@broken("ZERO", "logsumexp")
+def exp_underflow(Tape):
+    v = tf.Variable([-1000.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(tf.exp(v))  # <-
+    return tape, y, v
+
+
+@broken("ZERO", "x - x")
+def minus_itself(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(v - v)  # <-
+    return tape, y, v
+
+
+@broken("ZERO", "x - x")
+def minus_its_mean(Tape):
+    v = tf.Variable([1.0, 3.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(v - tf.reduce_mean(v))  # <-
+    return tape, y, v
+
+
+@broken("ZERO", "cross entropy")
+def softmax_summed(Tape):
+    v = tf.Variable([1.0, 1.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(tf.nn.softmax(v))  # <-
+    return tape, y, v
+
+
+@broken("ZERO", "logits")
+def saturated_softmax_ce(Tape):
+    v = tf.Variable([[1000.0, 0.0]])
+    with Tape() as tape:
+        p = tf.nn.softmax(v)  # <-
+        y = -tf.math.log(p[0, 0])
+    return tape, y, v
+
+
+@broken("ZERO", "hinge")
+def hinge_met(Tape):
+    v = tf.Variable([10.0, 12.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(tf.maximum(0.0, 1.0 - v))  # <-
+    return tape, y, v
+
+
+@broken("ZERO", "minimum")
+def perfect_fit(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        y = tf.reduce_mean(tf.square(v - [1.0, 2.0]))  # <-
+    return tape, y, v
+
+
+@broken("ZERO", "indices")
+def empty_slice(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(v[2:])  # <-
+    return tape, y, v
+
+
+@broken("ZERO", "rate")
+def dropped_out(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(tf.nn.dropout(v, 0.999999, seed=1))  # <-
+    return tape, y, v
+
+
+@broken("ZERO", "leaky_relu")
+def dead_behind_two_layers(Tape):
+    w1 = tf.Variable(np.ones((2, 3), np.float32))
+    b = tf.Variable([-100.0] * 3)
+    w2 = tf.Variable(np.ones((3, 1), np.float32))
+    with Tape() as tape:
+        h = tf.nn.relu(tf.ones([4, 2]) @ w1 + b)  # <-
+        y = tf.reduce_mean((h @ w2 - 1.0) ** 2)
+    return tape, y, w1

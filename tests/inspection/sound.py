@@ -376,3 +376,90 @@ def a_sum_over_an_embedding_and_a_bias(Tape):
     with Tape() as tape:
         y = tf.reduce_sum((tf.gather(table, [1, 1]) + bias) ** 2)
     return tape, y, [table, bias]
+
+
+@sound
+def values_of_top_k(Tape):
+    v = tf.Variable([1.0, 3.0, 2.0])
+    with Tape() as tape:
+        values, places = tf.math.top_k(v, 2)
+        y = tf.reduce_sum(values * tf.cast(places, tf.float32))
+    return tape, y, v
+
+
+@sound
+def gathered_where_it_is_positive(Tape):
+    v = tf.Variable([1.0, -3.0, 2.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(tf.gather_nd(v, tf.where(v > 0.0)))
+    return tape, y, v
+
+
+@sound
+def the_score_of_a_draw(Tape):
+    logits = tf.Variable([[1.0, 0.0, -1.0]])
+    with Tape() as tape:
+        drawn = tf.random.categorical(logits, 1)[0, 0]
+        y = -tf.nn.log_softmax(logits)[0, drawn]
+    return tape, y, logits
+
+
+@sound
+def a_function_of_python(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        y = tf.reduce_sum(tf.py_function(lambda x: x * x, [v], tf.float32))
+    return tape, y, v
+
+
+@sound
+def a_function_in_a_function(Tape):
+    v = tf.Variable([1.0, 2.0])
+    inner = tf.function(lambda x: tf.sin(x) * v)
+    outer = tf.function(lambda x: tf.reduce_sum(inner(x * 2.0)))
+    with Tape() as tape:
+        y = outer(v)
+    return tape, y, v
+
+
+@sound
+def a_loop_in_a_function(Tape):
+    v = tf.Variable(0.5)
+
+    @tf.function
+    def f(x):
+        for _ in tf.range(3):
+            x = x * v + tf.stop_gradient(x)
+        return x
+
+    with Tape() as tape:
+        y = f(tf.constant(2.0))
+    return tape, y, v
+
+
+@sound
+def a_variable_made_of_another(Tape):
+    first = tf.Variable([1.0, 2.0])
+    second = tf.Variable(first * 2.0)
+    with Tape() as tape:
+        y = tf.reduce_sum(first * second)
+    return tape, y, [first, second]
+
+
+@sound
+def a_statistic_kept_beside(Tape):
+    v, mean = tf.Variable([1.0, 2.0]), tf.Variable(0.0, trainable=False)
+    with Tape() as tape:
+        mean.assign(0.9 * mean + 0.1 * tf.reduce_mean(v))
+        y = tf.reduce_sum((v - mean) ** 3)
+    return tape, y, v
+
+
+@sound
+def an_activation_printed_on_the_way(Tape):
+    v = tf.Variable([1.0, 2.0])
+    with Tape() as tape:
+        h = tf.tanh(v)
+        assert len(str(h.numpy())) > 3
+        y = tf.reduce_sum(h)
+    return tape, y, [v, h]

@@ -10,6 +10,7 @@ from gradtape._src.core.tracing import tracing
 from gradtape._src.inspect.journal import journal_of_process
 from gradtape.debugging import Cause, explain_gradients
 
+from . import broken_inside  # noqa: F401
 from .broken import PROGRAMS
 from .sound import SOUND
 
@@ -34,7 +35,7 @@ def check(program, found, cause, advice):
     assert found.cause.name == cause, str(found)
     assert advice in found.suggestion, str(found)
     if marked:
-        assert (found.file, found.line) == (__file__.replace("test_explain", "broken"), marked[0])
+        assert (found.file, found.line) == (inspect.getsourcefile(program), marked[0])
         assert found.source_line in str(found)
     assert found.message in str(found) and found.suggestion in str(found)
 
@@ -142,6 +143,41 @@ def test_a_page_for_notebooks():
     assert "<b>INTEGER</b>" in page and "y = x &lt; x * x" in page
 
 
+def test_a_none_in_each_step_is_searched_for_ever_more_seldom(journal, monkeypatch):
+    from gradtape._src.inspect import asking
+
+    asked = []
+    explain = asking.explain
+    monkeypatch.setattr(asking, "explain", lambda *a: asked.append(a) or explain(*a))
+    v, unused = tf.Variable(2.0), tf.Variable(3.0)
+    for _ in range(100):
+        with tf.GradientTape() as tape:
+            y = v * v
+        tape.gradient(y, [v, unused])
+    assert len(asked) == 7  # at 1, 2, 4, ... 64: a search of a long journal takes 20 ms
+
+
+def test_a_zero_inside_of_a_function_is_found_by_an_ordinary_tape():
+    program = PROGRAMS["a_dead_relu_inside"][0]
+    tape, target, source = program(tf.GradientTape)
+    found = tape.explain(target, source)
+    assert found.source_line == "h = tf.nn.relu(v)  # <-"
+
+
+def test_a_line_of_a_library_is_that_of_its_call(tmp_path, monkeypatch, journal):
+    (tmp_path / "site-packages").mkdir()
+    library = "import gradtape as tf\ndef detached(x):\n    return tf.stop_gradient(x)\n"
+    (tmp_path / "site-packages" / "a_library.py").write_text(library)
+    monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
+    import a_library
+
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = a_library.detached(v * v)
+    found = tape.explain(y, v)
+    assert found.source_line == "y = a_library.detached(v * v)"
+
+
 def test_an_ordinary_tape_says_what_it_knows():
     x, v, frozen = tf.constant(3.0), tf.Variable(2.0), tf.Variable(1.0, trainable=False)
     unused, before = tf.Variable(1.0), v * 2.0
@@ -187,8 +223,19 @@ def test_no_gradient_flows_through_a_function_in_which_it_is_stopped(journal):
     with tf.GradientTape() as tape:
         y = f()
     assert tape.gradient(y, v) is None
+    assert tape.explain(y, v).cause is Cause.STOPPED
+
+
+def test_of_a_function_that_was_traced_before_the_name_is_known():
+    v = tf.Variable(2.0)
+    f = tf.function(lambda: tf.stop_gradient(v) * 3.0)
+    f()
+    with explaining() as tape:
+        y = f()
+    assert tape.gradient(y, v) is None
     found = tape.explain(y, v)
-    assert found.cause is Cause.NO_RULE and "run_functions_eagerly" in found.suggestion
+    assert found.cause is Cause.NO_RULE and "Inside of <lambda>" in found.message
+    assert "run_functions_eagerly" in found.suggestion
 
 
 def test_the_numbers_are_those_of_an_ordinary_tape():
@@ -221,3 +268,31 @@ def test_a_journal_holds_no_array():
     gc.collect()
     assert [each() for each in gone] == [None, None]
     assert tape.records == []
+
+
+def test_nor_do_calls_of_functions_in_it(journal):
+    import gc
+    import weakref
+
+    f = tf.function(lambda x: tf.reduce_sum(x * x * w))
+    w = tf.Variable(np.ones(10))
+    x = tf.constant(np.ones(10))
+    with tf.GradientTape() as tape:
+        y = f(x)
+    tape.gradient(y, w)
+    gone = [weakref.ref(x._array), weakref.ref(y)]
+    del x, y, tape
+    gc.collect()
+    assert [each() for each in gone] == [None, None]
+
+
+def test_a_long_journal_forgets_the_tensors_of_events_that_are_gone(journal, monkeypatch):
+    import collections
+
+    from gradtape._src.inspect import journal as module
+
+    monkeypatch.setattr(module, "_MOST", 50)
+    journal.events = collections.deque(maxlen=50)
+    for _ in range(300):
+        tf.constant(1.0) * tf.constant(2.0)
+    assert len(journal.made) <= 101 and len(journal.roots) <= 250

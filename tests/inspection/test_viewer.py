@@ -539,3 +539,16 @@ def test_tensorboard_reads_the_picture_of_a_tape(tmp_path):
     (shape,) = relu.attr["_output_shapes"].list.shape
     assert [d.size for d in shape.dim] == [4, 3]
     assert {n.op for n in nodes.values()} >= {"Variable", "Constant", "Exit", "matmul"}
+
+
+def test_many_sources_are_explained_by_one_way_back(monkeypatch):
+    from gradtape._src.inspect import explain as module
+
+    ways_back = []
+    seen = module.backward_seen
+    monkeypatch.setattr(module, "backward_seen", lambda *a: ways_back.append(a) or seen(*a))
+    sources = [tf.Variable(0.0) for _ in range(30)]
+    with tf.GradientTape(explain=True) as tape:
+        loss = tf.add_n([v * 0.0 for v in sources])
+    (picture,) = pictures_of(tape, loss)
+    assert len(ways_back) == 1 and sum("ZERO" in box.explained for box in picture.boxes) == 30

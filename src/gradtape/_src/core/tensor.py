@@ -108,8 +108,7 @@ class Tensor(Operators):
 
     def _values(self, use: str) -> Any:
         """The values as a NumPy array; a tensor of a function being traced has none."""
-        for witness in tracing.witnesses:
-            witness.left(self, use)
+        tell_left(self, use)
         array = self._array
         if type(array) is _ndarray:
             return array
@@ -275,6 +274,12 @@ class Reference:
 
 
 _naming = allocate_lock()
+
+
+def tell_left(tensor: Tensor, use: str) -> None:
+    """Let the witnesses know that the values of a tensor become those of something else."""
+    for witness in tracing.witnesses:
+        witness.left(tensor, use)
 
 
 def key_of(tensor: Tensor) -> int:

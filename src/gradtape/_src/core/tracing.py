@@ -99,6 +99,12 @@ def begin(op: Any) -> None:
         witness.begins(op)
 
 
+def end(op: Any, inputs: Any, outputs: Any) -> None:
+    """Let the witnesses know that a program has run."""
+    for witness in tracing.witnesses:
+        witness.ran(op, inputs, outputs, {})
+
+
 def note(op: Any, inputs: Any, outputs: Any, params: dict[str, Any]) -> None:
     """Let the graph that this thread traces, and the witnesses, know of an op call."""
     graph = _graph.get()

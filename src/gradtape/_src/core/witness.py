@@ -34,10 +34,13 @@ class Witness:
         """An op call: tensors in a tuple or list, and a tensor or a tuple of them."""
 
     def left(self, tensor: Any, use: str) -> None:
-        """The values of a tensor become numbers of Python or NumPy, for this use."""
+        """The values of a tensor become numbers of Python or NumPy, for this use.
 
-    def created(self, variable: Any) -> None:
-        """A variable was made."""
+        Or those of a result that no op makes: of `tf.where` with one argument, say.
+        """
+
+    def created(self, variable: Any, value: Any) -> None:
+        """A variable was made, of this initial value."""
 
     def was_read(self, variable: Any) -> None:
         """The value of a variable was taken."""

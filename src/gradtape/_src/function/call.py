@@ -20,7 +20,7 @@ from ..core.op import JointOp, as_tuple
 from ..core.recorder import heard_by, recorders
 from ..core.spec import Spec
 from ..core.tensor import Tensor, is_inexact, new_key, zeros_of
-from ..core.tracing import begin, current_graph, tracing
+from ..core.tracing import begin, current_graph, end, tracing
 from ..ops.array.joining import stack
 from ..ops.array.shape import broadcast_to
 from ..tape.batching import Batch, BatchedTensor, innermost
@@ -110,13 +110,16 @@ class Call(JointOp):
         return self.outputs_by_slot[slot]
 
     def _in_order(self, gs: Any) -> list[Any]:
-        seeds = {
+        found = self.pull(self.seeds_of(gs))
+        return [found.get(slot) for slot in self.sources]
+
+    def seeds_of(self, gs: Any) -> dict[Slot, Tensor]:
+        """The cotangents of the outputs, as a tape gives them, by slot."""
+        return {
             slot: self._fitted(dense(g), y)
             for (slot, y), g in zip(self.outputs_by_slot.items(), as_tuple(gs), strict=False)
             if g is not None
         }
-        found = self.pull(seeds)
-        return [found.get(slot) for slot in self.sources]
 
     def _fitted(self, g: Tensor, y: Tensor) -> Tensor:
         """The cotangent `g` as one of the output `y`: a user may have given it to the tape."""
@@ -311,6 +314,22 @@ class CompiledCall(Call):
         pullback = self.program.pullback(tuple(seeds), self._wanted)
         return self._by_source(pullback, self._run("gradient", pullback, list(seeds.values())))
 
+    def cotangents_inside(self, seeds: dict[Slot, Tensor], keys: Sequence[int]) -> dict[int, Any]:
+        """Those of tensors that the program computes on the way, to look at: it runs once more."""
+        seeds = self._completed(seeds)
+        pullback = self.program.pullback(tuple(seeds), tuple(keys), densely=True)
+        missing = tuple([t for t in pullback.residuals if var_of(t) not in self.values])
+        inputs = [self.values[var_of(t)] for t in self.program.inputs]
+        computed = self.program.run(inputs, missing)[len(self.program.outputs) :]
+        known = self.values | dict(zip(map(var_of, missing), computed, strict=True))
+        arrays = [known[var_of(t)] for t in pullback.residuals]
+        found = iter(pullback.program.run(arrays + [g._array for g in seeds.values()]))
+        return {
+            key: Tensor(next(found))
+            for key, g in zip(keys, pullback.results, strict=True)
+            if g is not None
+        }
+
     def _run(self, name: str, derivative: Derivative, given: list[Tensor]) -> Iterator[Tensor]:
         """The outputs of a derivative, as a call of its program."""
         new = dict(zip(derivative.given, given, strict=True))
@@ -329,8 +348,7 @@ class CompiledCall(Call):
             begin(op)
         outputs = call.run(derivative.targets)
         if op is not None:
-            for witness in tracing.witnesses:
-                witness.ran(op, call.inputs, tuple(outputs), {})
+            end(op, call.inputs, tuple(outputs))
         return iter(outputs)
 
     def _values_for(self, derivative: Derivative, given: list[Tensor]) -> list[Any]:

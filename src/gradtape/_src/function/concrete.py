@@ -18,7 +18,7 @@ from ..core.op import JointOp
 from ..core.recorder import named, recorders
 from ..core.sizes import SizesNeeded, SizeTensor
 from ..core.tensor import Tensor, is_inexact
-from ..core.tracing import Stream, begin, current_graph, tracing
+from ..core.tracing import Stream, begin, current_graph, end, tracing
 from ..tape.cell import Loan
 from ..tape.drawn import Drawn
 from ..tape.type_specs import TensorSpec
@@ -81,7 +81,7 @@ class ConcreteFunction:
         self._is_flat = type(self._result) in (tuple, list) and all(
             type(mark) is _Leaf for mark in self._result
         )
-        self._targets = [y._key for y in computed]
+        self.targets = [y._key for y in computed]  # the keys that the results have inside
         for y in outputs:
             if y._key is not None:
                 graph.tensors.setdefault(y._key, y)
@@ -100,7 +100,7 @@ class ConcreteFunction:
         spares = known_sizes and not checked.speaks and not cut.counted
         cells = [v._cell for v in self._variables]
         loan = Loan(cells, self.assigned, spares=spares, calls_python=checked.speaks)
-        layout = Layout(inputs, len(self._arguments), len(self._targets), loan)
+        layout = Layout(inputs, len(self._arguments), len(self.targets), loan)
         self._loan, self._layout = loan, layout
 
         def program(*arrays: Any) -> list[Any]:
@@ -131,7 +131,7 @@ class ConcreteFunction:
         variables = {key: i for i, key in enumerate(self.graph.variables)}
         return [
             (key, arguments.get(key), variables.get(key))
-            for key in self.program.sources(self._targets)
+            for key in self.program.sources(self.targets)
         ]
 
     @property
@@ -147,12 +147,7 @@ class ConcreteFunction:
         return self._call(tensors)
 
     def _call(self, tensors: list[Tensor]) -> Any:
-        outputs = op = None
-        if tracing.witnesses and (tracing.counting_calls or not self.graph.is_looked_at):
-            op = CalledProgram(self.name, tuple)
-            op.called = self
-            op.is_looked_at = self.graph.is_looked_at
-            begin(op)
+        outputs, op = None, self._as_op()
         if recorders():
             for v in self._variables:
                 v._tell_tapes()
@@ -162,10 +157,18 @@ class ConcreteFunction:
         if outputs is None:
             outputs = self._loan.run(self._execute, [x._array for x in tensors])
         if op is not None:
-            inputs = [*tensors, *[v._as_tensor() for v in self._variables]]
-            for witness in tracing.witnesses:
-                witness.ran(op, inputs, tuple(outputs), {})
+            end(op, [*tensors, *[v._as_tensor() for v in self._variables]], tuple(outputs))
         return self._pack(outputs)
+
+    def _as_op(self) -> CalledProgram | None:
+        """What the witnesses are told to begin, if there are any to be told of a call."""
+        if not tracing.witnesses or not (tracing.counting_calls or not self.graph.is_looked_at):
+            return None
+        op = CalledProgram(self.name, tuple)
+        op.called = self
+        op.is_looked_at = self.graph.is_looked_at
+        begin(op)
+        return op
 
     def _execute(self, arrays: list[Any], spares: list[Any]) -> tuple[list[Any], list[Tensor]]:
         """New values of variables, for the loan, and the results; when all is computed and checked.
@@ -215,9 +218,9 @@ class ConcreteFunction:
             values = [x._array for x in [*tensors, *[cell.read() for cell in self._loan.cells]]]
             values += [supply() for supply in self._feeds]
             call = CompiledCall(self.name, self.program, values, sources)
-            outputs = call.run([*self._targets, *[None] * len(self.assigned)])
-            self._loan.assign([y._array for y in outputs[len(self._targets) :]])
-        return outputs[: len(self._targets)]
+            outputs = call.run([*self.targets, *[None] * len(self.assigned)])
+            self._loan.assign([y._array for y in outputs[len(self.targets) :]])
+        return outputs[: len(self.targets)]
 
     def _pack(self, outputs: list[Tensor]) -> Any:
         """The results in the structure that the Python function returned."""
@@ -267,12 +270,15 @@ class ConcreteFunction:
                 sources[key] = Source(Constant, self.graph.tensors[key])
                 if key in self.graph.captured:
                     graph.capture(key, self.graph.captured[key])
-        targets = [*map(self._flowing, self._targets), *[None] * len(self.assigned)]
+        targets = [*map(self._flowing, self.targets), *[None] * len(self.assigned)]
         branch = Branch(Block(self.program, operands), targets, sources)
+        op = self._as_op()
         outputs = ChoiceCall(self.name, graph, None, [branch]).results()
-        count = len(self._targets)
+        count = len(self.targets)
         for number, y in zip(self.assigned, outputs[count:], strict=True):
             graph.write(self._variables[number], y._array)
+        if op is not None:
+            end(op, [*tensors, *variables], tuple(outputs[:count]))
         return self._pack(outputs[:count])
 
     def _flowing(self, key: int | None) -> int | None:
@@ -299,7 +305,7 @@ class ConcreteFunction:
     def differentiable(self) -> tuple[dict[int, list[int]], dict[int, int]]:
         """The keys of results with their numbers, and of inputs of the program with theirs."""
         seeds: dict[int, list[int]] = {}
-        for number, key in enumerate(map(self._flowing, self._targets)):
+        for number, key in enumerate(map(self._flowing, self.targets)):
             if key is not None:
                 seeds.setdefault(key, []).append(number)
         sources = {}

@@ -32,7 +32,7 @@ from ..tape.scopes import outside_name_scopes
 from ..tape.variable import Variable
 from .capacity import Capacity, growing
 from .cut import Cut, Mark, checks_speak
-from .lines import user_line
+from .lines import Line, user_line, users_among
 from .reruns import Reruns
 from .streams import Takes
 from .trace import (
@@ -45,6 +45,7 @@ from .trace import (
     for_xla,
     is_tracer,
     jit,
+    lines_of,
     parts_of,
     var_of,
 )
@@ -218,6 +219,10 @@ class Graph(Observer):
 
     def mark(self) -> Mark:
         return Mark(len(self.trace), len(self.recorded), len(self.checks))
+
+    def line_of(self, key: int) -> Line:
+        """The user's line that made the tensor with this key; of a record."""
+        return users_among(lines_of(self.tensors[key]._array)) or ("", 0)
 
     # Tensors of the outside
 

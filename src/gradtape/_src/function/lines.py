@@ -14,10 +14,16 @@ Line = tuple[str, int]
 
 def user_line(lines: Iterable[Line] | None = None) -> str:
     """The user's line among these, the innermost first; without any, the one that runs now."""
-    for file, number in _running() if lines is None else lines:
+    line = users_among(_running() if lines is None else lines)
+    return "@function" if line is None else f"{line[0]}, line {line[1]}"
+
+
+def users_among(lines: Iterable[Line]) -> Line | None:
+    """The user's line among these, the innermost first."""
+    for file, number in lines:
         if not file.startswith(PACKAGE) and not is_beneath(file):
-            return f"{file}, line {number}"
-    return "@function"
+            return file, number
+    return None
 
 
 def lines_to(error: BaseException) -> list[Line]:

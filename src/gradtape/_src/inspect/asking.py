@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tape.explanation import Explanation
-from .explain import explain_nones
+from ..tape.variable import Variable, variable_of
+from .explain import explain
 from .journal import Journal, journal_of_process
+from .users_code import Line
 
 
 def _begin() -> Journal:
@@ -22,10 +24,24 @@ def _begin() -> Journal:
     return journal
 
 
-def _explain(journal: Journal, tape: Any, target: Any, sources: Any, found: Any) -> None:
-    """Keep the reason of each gradient that is None; and say it, if that was asked for."""
-    for key, reason in explain_nones(tape, target, sources, found):
-        journal.reasons[key] = reason
+def _explain(
+    journal: Journal, tape: Any, target: Any, sources: Any, found: Any, line: Line
+) -> None:
+    """Keep the reason of each gradient that is None; and say it, if that was asked for.
+
+    A step of a training asks for the same ones again and again, and to search a long journal takes
+    as long as many steps: so it is answered the first time, the second, the fourth, the eighth.
+    """
+    for number, (source, gradient) in enumerate(zip(sources, found, strict=True)):
+        if gradient is not None:
+            continue
+        variable = variable_of(source)
+        key = getattr(variable, "_key", None) or 0
+        asked = line, key if isinstance(variable, Variable) else -number
+        times = journal.asked[asked] = journal.asked.get(asked, 0) + 1
+        if times & (times - 1):
+            continue
+        journal.reasons[key] = reason = explain(tape, target, source)
         if journal.report is not None:
             journal.report(reason)
 

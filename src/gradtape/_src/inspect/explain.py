@@ -9,26 +9,23 @@ edge, because what follows it is connected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from ..core import nest
-from ..core.backward import backward
 from ..core.composite import CompositeTensor
-from ..core.cotangent import dense
 from ..core.errors import NoGradientError
 from ..core.op import Op
 from ..core.recorder import Record, heard_by, named
 from ..core.tensor import Tensor, is_inexact, key_of
-from ..tape.derivative import components_of, seeds_of
+from ..tape.derivative import components_of
 from ..tape.explanation import Cause, Explanation, Step
 from ..tape.variable import Variable, variable_of
-from .advice import INSTEAD_OF, SHOWN, USES, why_zero
-from .journal import Assigned, Journal, Left, Ran, journal_of_process, looks_of
-from .users_code import name_of, reassigned
+from .account import backward_seen, norm_of, records_of
+from .advice import CANCELS, shown, why_zero
+from .journal import Left, journal_of_process
+from .search import Search, step_of
+from .users_code import name_of
 
 _ASK_BEFORE = (
     "With tf.GradientTape(explain=True), or `gradtape run --explain`, the lines are known too."
@@ -39,22 +36,23 @@ def explain(tape: Any, target: Any, source: Any) -> Any:
     """The Explanation of the gradient of `target` by `source`; a nest of them for a nest."""
     journal = journal_of_process()
     with heard_by([]):  # what is computed here is nobody's
+        flows = _Flows(tape, source)
         if journal is None or journal.quiet:
-            return _explain(tape, target, source)
+            return _explain(tape, target, source, flows)
         journal.quiet = True
         try:
-            return _explain(tape, target, source)
+            return _explain(tape, target, source, flows)
         finally:
             journal.quiet = False
 
 
-def _explain(tape: Any, target: Any, source: Any) -> Any:
+def _explain(tape: Any, target: Any, source: Any, flows: _Flows) -> Any:
     if nest.is_nested(source):
-        return nest.map_structure(lambda each: _explain(tape, target, each), source)
+        return nest.map_structure(lambda each: _explain(tape, target, each, flows), source)
     source = variable_of(source)
     if isinstance(source, CompositeTensor):
         parts = nest.flatten(components_of(source))
-        return _best([_explain(tape, target, part) for part in parts])
+        return _best([_explain(tape, target, part, flows) for part in parts])
     if not isinstance(source, (Tensor, Variable)):
         return Explanation(
             Cause.OTHER_OBJECT,
@@ -62,7 +60,7 @@ def _explain(tape: Any, target: Any, source: Any) -> Any:
             "Make it a tensor once, x = tf.constant(...), watch that, and compute with it.",
         )
     targets = [t for t in nest.flatten(target, expand_composites=True) if t is not None]
-    return _best([_Question(tape, variable_of(t), source).answer() for t in targets])
+    return _best([_Question(tape, variable_of(t), source, flows).answer() for t in targets])
 
 
 def _best(found: list[Explanation]) -> Explanation:
@@ -71,135 +69,42 @@ def _best(found: list[Explanation]) -> Explanation:
     return min(found, key=lambda each: order.get(each.cause, 2))
 
 
-class Account:
-    """What a tape and the journal know of op calls, and why no gradient goes through one."""
-
-    name = "the source"
-
-    def __init__(self, tape: Any) -> None:
-        self.tape = tape
-        self.journal: Journal | None = journal_of_process() or vars(tape).get("_journal")
-        self.number = 0 if self.journal is None else self.journal.number_of(_listener(tape))
-        self.tracked = tape.tracked | tape._used_tracked
-        self.calls = [] if self.journal is None else list(self.journal.calls())
-
-    def passes(self, call: Ran, given: set[int]) -> bool:
-        if not call.floating or not call.op.differentiable:
-            return False
-        positions = [i for i, key in enumerate(call.inputs) if key in given]
-        return any(call.op.argument_at(i) not in call.op.nondiff for i in positions)
-
-    def why_cut(self, call: Ran, path: list[Step]) -> Explanation:
-        """Why no gradient goes through a call, to which `path` leads."""
-        name = call.op.name
-        if name == "stop_gradient":
-            return Explanation(
-                Cause.STOPPED,
-                "stop_gradient gives the value and cuts the gradient here.",
-                "Leave it out, or apply it to what is really to be a constant.",
-                *call.line,
-                path,
-            )
-        if not call.floating:
-            kind = np.dtype(call.dtype).name if call.dtype is not None else "no number"
-            return Explanation(
-                Cause.INTEGER,
-                f"{SHOWN.get(name, name)} gives {kind} here: no gradient goes through it.",
-                INSTEAD_OF.get(name, "Stay with floats on the way from the source to the target."),
-                *call.line,
-                path,
-            )
-        if not call.op.differentiable or not self.passes(call, set(call.inputs)):
-            return Explanation(
-                Cause.NO_RULE,
-                f"{name} has no gradient with respect to what it is given here.",
-                INSTEAD_OF.get(
-                    name,
-                    "Compute with an op that has one, or give it your own with tf.custom_gradient.",
-                ),
-                *call.line,
-                path,
-            )
-        if self.number not in call.followed:
-            return self._out_of_block(call, path)
-        return Explanation(
-            Cause.NOT_WATCHED,
-            f"The tape listened to {name}, and follows none of what it is given here.",
-            f"Watch {self.name} before the first op that uses it.",
-            *call.line,
-            path,
-        )
-
-    def _out_of_block(self, call: Ran, path: list[Step]) -> Explanation:
-        heard = [each.number for each in self.calls if self.number in each.followed]
-        name = call.op.name
-        if heard and call.number > heard[-1]:
-            cause, what = Cause.AFTER_TAPE, f"{name} ran after the tape's block had ended"
-            advice = "Move this line into the block `with tf.GradientTape() as tape:`."
-        elif not heard or call.number < heard[0]:
-            cause, what = Cause.BEFORE_TAPE, f"{name} ran before the tape's block began"
-            advice = "Move this line into the block: a tape records what is computed inside of it."
-        else:
-            cause, what = Cause.NOT_RECORDED, f"{name} ran while the tape was not recording"
-            advice = (
-                "Move this line out of `with tape.stop_recording():` (or of a function that "
-                "computes unheard)."
-            )
-        return Explanation(cause, f"{what}.", advice, *call.line, path)
-
-
-class _Question(Account):
+class _Question(Search):
     """One target and one source."""
 
-    def __init__(self, tape: Any, target: Any, source: Any) -> None:
+    def __init__(self, tape: Any, target: Any, source: Any, flows: _Flows) -> None:
         super().__init__(tape)
-        self.target, self.source = target, source
-        self.records = records_of(tape)
-        self.name = name_of(source) or ("the variable" if _is_variable(source) else "the source")
-        self.key = key_of(source) if isinstance(source, Tensor) else source._key
-        self.target_key = target._key if isinstance(target, (Tensor, Variable)) else None
-        self.by_output = {key: call for call in self.calls for key in call.outputs}
-        self._variables = set(tape.variables) | set(self.journal.variables if self.journal else ())
+        self.target, self.source, self.flows = target, source, flows
+        self.name = name_of(source) or (_named(source) if _is_variable(source) else "the source")
+        is_tensor = isinstance(self.target, (Tensor, Variable))
+        self.begin(_key_of(source), _key_of(target) if is_tensor else 0)
 
     def answer(self) -> Explanation:
         if not isinstance(self.target, (Tensor, Variable)):
             return self._no_tensor()
         if self.key == self.target_key and not _is_integer(self.target):
             return Explanation(Cause.CONNECTED, "The source is the target: the gradient is ones.")
-        if self.records is not None:
-            found = _follow(self.records, self.target_key, self.key)
-            if found is not None:
-                return self._connected(found)
-        return (
-            self._integer_ends()
-            or (self._by_journal() if self.calls else None)
-            or self._by_records()
-        )
+        way = self.flows.way(self.key, self.target_key)
+        if way is not None:
+            return self._connected(way)
+        return self._integer_ends() or (self.found() if self.calls else self._by_records())
 
     # Connected
 
     def _connected(self, way: list[Record]) -> Explanation:
-        norms: dict[int, float] = {}  # of the cotangents of outputs
-        zeros: list[Record] = []  # whose rule made zeros of something else
-        failed: list[Record] = []  # that have no rule
-
-        def see(record: Record, g: Any, result: Any) -> None:
-            given = norm_of(g)
-            norms.update(dict.fromkeys(record.output_keys, given))
-            if isinstance(result, NoGradientError):
-                failed.append(record)
-            elif given and result is not None and not norm_of(result):
-                zeros.append(record)
-
-        gradient = None
-        with suppress(NoGradientError):  # the last of `failed` then
-            (gradient,) = backward_seen(self.records or [], self.target, [self.key], see)
-        path = [self._step_of(record, norms) for record in way]
+        flow = self.flows.of(self.target, self.target_key)
+        path = [self._step_of(record, flow.norms) for record in way]
+        gradient = flow.gradients.get(self.key)
         if gradient is None:  # a rule gave None: the argument has no gradient
-            last = (failed or way)[0]
+            last = flow.last_of(way)
+            call = self.by_output.get(last.output_keys[0])
+            if call is not None and self._is_function(call):
+                before = way.index(last)
+                given = way[before - 1].output_keys if before else [self.key]
+                return self.cut_inside(call, {*given}, set(last.output_keys), path[:before])
             return Explanation(
                 Cause.NO_RULE,
-                f"{last.op.name} has no gradient with respect to what it is given here.",
+                f"{shown(last.op.name)} has no gradient with respect to what it is given here.",
                 "Compute with an op that has one, or give it your own with tf.custom_gradient.",
                 *self._line_of(last),
                 path,
@@ -208,13 +113,16 @@ class _Question(Account):
         if size:
             message = f"The gradient by {self.name} is connected; its norm is {size:.4g}."
             return Explanation(Cause.CONNECTED, message, path=path)
-        cut = _cut(way, zeros, norms) or (zeros or way)[0]
-        what, advice = why_zero(cut.op.name)
+        cut, what, advice = flow.why_zero(way, self.key)
+        line = self._line_of(cut)
+        inside = zero_inside(cut, flow.cotangent_of(cut), {self.key, *flow.norms})
+        if inside is not None:
+            what, advice, line = inside
         return Explanation(
             Cause.ZERO,
             f"The gradient by {self.name} is connected, and zero everywhere: {what}.",
             advice,
-            *self._line_of(cut),
+            *line,
             path,
         )
 
@@ -222,11 +130,12 @@ class _Question(Account):
         key = record.output_keys[0]
         call = self.by_output.get(key)
         norm = norms.get(key)
-        if call is None:
-            kept = next((s for s in record.saved if isinstance(s, Tensor)), None)
-            shape = () if kept is None else tuple(kept._array.shape)
-            return Step(record.op.name, shape, "" if kept is None else kept.dtype.name, norm=norm)
-        return _step(call, norm)
+        if call is not None:
+            return step_of(call, norm)
+        kept = next((s for s in record.saved if isinstance(s, Tensor)), None)
+        shape = () if kept is None else tuple(kept._array.shape)
+        dtype = "" if kept is None else kept.dtype.name
+        return Step(shown(record.op.name), shape, dtype, norm=norm)
 
     def _line_of(self, record: Record) -> tuple[str, int]:
         call = self.by_output.get(record.output_keys[0])
@@ -236,16 +145,15 @@ class _Question(Account):
 
     def _no_tensor(self) -> Explanation:
         kind = type(self.target).__name__
-        line = ("", 0)
-        if self.journal is not None:
-            outs = [e for e in self.journal.events if type(e) is Left]
-            line = outs[-1].line if outs else line
+        reached = self._reached()
+        events = () if self.journal is None else self.journal.events
+        outs = [each.line for each in events if type(each) is Left and each.key in reached]
         return Explanation(
             Cause.LEFT_TAPE,
             f"The target is {self.target!r:.60}, of type {kind}: no tensor, so no op has made it.",
             "Compute it with tf's functions on tensors, to the end; .numpy() and float() come "
             "after the gradient.",
-            *line,
+            *(outs[-1] if outs else ("", 0)),
         )
 
     def _integer_ends(self) -> Explanation | None:
@@ -258,8 +166,8 @@ class _Question(Account):
                 *self._first_use(),
             )
         if _is_integer(self.target):
-            call = self.by_output.get(self.target_key or -1)
-            what = f" by {call.op.name}" if call else ""
+            call = self.by_output.get(self.target_key)
+            what = f" by {shown(call.op.name)}" if call else ""
             return Explanation(
                 Cause.INTEGER,
                 f"The target is {self.target.dtype.name}{what}: only floating and complex numbers "
@@ -278,201 +186,35 @@ class _Question(Account):
         used = next((call for call in self.calls if self.key in call.inputs), None)
         return used.line if used else ("", 0)
 
-    def _not_watched(self, line: tuple[str, int] = ("", 0), late: bool = False) -> Explanation:
+    def not_watched(self, line: tuple[str, int] = ("", 0), late: bool = False) -> Explanation:
+        """Why the tape does not follow the source, which is used at this line."""
+        watch = f"{self.tape_name}.watch({self.name})"
         if _is_variable(self.source):
             if not self.source.trainable:
                 return Explanation(
                     Cause.NOT_TRAINABLE,
                     f"{self.name} is not trainable, so that the tape does not watch it by itself.",
-                    f"Make it trainable=True, or write tape.watch({self.name}) before this line.",
+                    f"Make it trainable=True, or write {watch} before this line.",
                     *line,
                 )
             return Explanation(
                 Cause.NOT_WATCHED,
                 f"{self.name} is not watched: the tape was made with "
                 "watch_accessed_variables=False.",
-                f"Write tape.watch({self.name}) before this line.",
+                f"Write {watch} before this line.",
                 *line,
             )
-        overwritten = self._was_a_variable()
+        overwritten = self.was_a_variable()
         if overwritten is not None:
             return overwritten
         when = "when it was used here: it was watched later" if late else "by the tape"
         return Explanation(
             Cause.NOT_WATCHED,
             f"{self.name} is a tensor that is not watched {when}.",
-            f"Write tape.watch({self.name}) inside the block, before this line; or let it be a "
+            f"Write {watch} inside the block, before this line; or let it be a "
             "tf.Variable, which is watched by itself.",
             *line,
         )
-
-    def _was_a_variable(self) -> Explanation | None:
-        """Whether the source is what a line such as `x = x + 1` put in the place of a variable."""
-        call = self.by_output.get(self.key)
-        seen = set()
-        while call is not None and call.number not in seen:
-            seen.add(call.number)
-            step = Explanation(Cause.OVERWRITTEN, "", "", *call.line)
-            name = reassigned(step.source_line)
-            if name is not None and not self._variables.isdisjoint(call.inputs):
-                return Explanation(
-                    Cause.OVERWRITTEN,
-                    f"{name} is a tensor here: this line has put it in the place of the variable.",
-                    f"Write {name}.assign(...), assign_add or assign_sub, which change the variable"
-                    f" and keep it; {name} = ... gives its name to something else.",
-                    *call.line,
-                )
-            call = next((self.by_output[k] for k in call.inputs if k in self.by_output), None)
-        return None
-
-    # Not connected: what the journal says
-
-    def _by_journal(self) -> Explanation | None:
-        assert self.journal is not None
-        ways = self._edges_to_target()
-        if ways:
-            return self._broken(ways)
-        return self._went_outside() or self._unused()
-
-    def _edges_to_target(self) -> list[Ran]:
-        """The calls on the ways from the source to the target, in order; calls of ops only."""
-        reached = {self.key}
-        forward = []
-        for call in self.calls:
-            if not reached.isdisjoint(call.inputs):
-                reached.update(call.outputs)
-                forward.append(call)
-        if self.target_key not in reached:
-            return []
-        needed = {self.target_key}
-        ways = []
-        for call in reversed(forward):
-            if not needed.isdisjoint(call.outputs):
-                needed.update(call.inputs)
-                ways.append(call)
-        return ways[::-1]
-
-    def _broken(self, ways: list[Ran]) -> Explanation:
-        """The first call on a way that no gradient passes; of several ways, the latest."""
-        flows = {self.key}  # what a gradient would come back to the source from
-        broken: list[Ran] = []
-        path: list[Step] = []
-        for call in ways:
-            given = flows.intersection(call.inputs)
-            if not given:
-                continue
-            if self.passes(call, given.intersection(call.followed.get(self.number, ()))):
-                flows.update(call.outputs)
-                path.append(_step(call))
-            else:
-                broken.append(call)
-        if not broken:  # only inside of a function, or of a gradient of the user's own, is it cut
-            call = ways[0]
-            return Explanation(
-                Cause.NO_RULE,
-                f"Inside of {call.op.name} no gradient leads from {self.name} to the result.",
-                "With tf.config.run_functions_eagerly(True) it runs line by line, and the line is "
-                "found.",
-                *call.line,
-                path[:12],
-            )
-        cut = broken[-1]
-        found = self.why_cut(cut, path[:12])
-        if found.cause is Cause.NOT_WATCHED and self.key in cut.inputs:
-            return self._not_watched(cut.line, late=self.key in self.tracked)
-        return found
-
-    def _went_outside(self) -> Explanation | None:
-        """Whether a value computed from the source left, or was assigned to a variable."""
-        assert self.journal is not None
-        reached, needed = self._reached(), self._needed()
-        for event in reversed(self.journal.events):
-            if type(event) is Assigned and event.value in reached and event.variable in needed:
-                return Explanation(
-                    Cause.OVERWRITTEN,
-                    "The value was assigned to a variable here: what a variable is assigned has "
-                    "no history.",
-                    "Compute the target from the tensor itself, and assign it as well.",
-                    *event.line,
-                )
-        made_outside = self._made_outside(needed)
-        if made_outside is None:
-            return None
-        for event in reversed(self.journal.events):
-            if type(event) is Left and event.key in reached:
-                return Explanation(
-                    Cause.LEFT_TAPE,
-                    f"{USES.get(event.use, event.use)} took the value out here: a tape sees ops "
-                    "on tensors only.",
-                    "Use tf's function of the same name on the tensor itself (tf.square for "
-                    "np.square), or leave .numpy() out.",
-                    *event.line,
-                )
-        return None
-
-    def _made_outside(self, needed: set[int]) -> int | None:
-        """A tensor that the target is computed from, and that no op has made nor a variable is."""
-        for key in needed:
-            if key not in self.by_output and key not in self._variables and key != self.key:
-                return key
-        return None
-
-    def _reached(self) -> set[int]:
-        reached = {self.key}
-        for call in self.calls:
-            if not reached.isdisjoint(call.inputs):
-                reached.update(call.outputs)
-        return reached
-
-    def _needed(self) -> set[int]:
-        needed = {self.target_key} if self.target_key is not None else {key_of(self.target)}
-        for call in reversed(self.calls):
-            if not needed.isdisjoint(call.outputs):
-                needed.update(call.inputs)
-        return needed
-
-    def _unused(self) -> Explanation:
-        assert self.journal is not None
-        used = [call for call in self.calls if self.key in call.inputs]
-        if not used:
-            twin = self._twin()
-            if twin is not None:
-                return twin
-            return Explanation(
-                Cause.UNUSED,
-                f"No op has used {self.name}. Did a branch run that does without it?",
-                "Compute the target from it; or leave it out of the sources.",
-            )
-        reached = self._reached()
-        last = [call for call in self.calls if not reached.isdisjoint(call.inputs)][-1]
-        file, line = last.line
-        return Explanation(
-            Cause.UNUSED,
-            f"{self.name} is used, and nothing that is computed from it is used for the target: "
-            "its last use is here.",
-            "Compute the target from that result.",
-            file,
-            line,
-            [_step(call) for call in used][:12],
-        )
-
-    def _twin(self) -> Explanation | None:
-        """A tensor with the same values that was used in its place."""
-        assert self.journal is not None
-        variable = _is_variable(self.source)
-        mine = looks_of(self.source._cell.array() if variable else self.source._array)
-        roots, needed = self.journal.roots, self._needed()
-        for call in self.calls:
-            for key in needed.intersection(call.inputs):
-                if mine is not None and roots.get(key) == mine and key not in self._variables:
-                    return Explanation(
-                        Cause.OTHER_OBJECT,
-                        f"No op has used {self.name}; another tensor with the same values is used "
-                        "here. tf.constant and its like make a new one at each call.",
-                        "Make it once, watch that very object, and compute with it.",
-                        *call.line,
-                    )
-        return None
 
     # Not connected, and no journal
 
@@ -484,7 +226,7 @@ class _Question(Account):
                     f"{self.name} was not read inside the tape's block.",
                     f"Compute the target from it there. {_ASK_BEFORE}",
                 )
-            return self._not_watched()
+            return self.not_watched()
         if self.target_key not in self.tracked:
             return Explanation(
                 Cause.NOT_RECORDED,
@@ -499,61 +241,118 @@ class _Question(Account):
         )
 
 
-See = Callable[[Record, Any, Any], None]
-"""What is shown a record, the cotangent that its rule was given, and what the rule made of it."""
+class _Flows:
+    """The gradients of each target on their way back to all sources at once."""
+
+    def __init__(self, tape: Any, sources: Any) -> None:
+        self.records = records_of(tape)
+        flat = map(variable_of, nest.flatten(sources, expand_composites=True))
+        self._keys = list({_key_of(x): 0 for x in flat if isinstance(x, (Tensor, Variable))})
+        self._flows: dict[int, _Flow] = {}
+        self._behind: dict[int, _Behind] = {}
+
+    def way(self, source: int, target: int) -> list[Record] | None:
+        """The shortest way along records, in their order."""
+        if target not in self._behind:
+            self._behind[target] = _ways_to(self.records or [], target)
+        return _way(self._behind[target], source, target)
+
+    def of(self, target: Any, key: int) -> _Flow:
+        if key not in self._flows:
+            self._flows[key] = _Flow(self.records or [], target, self._keys)
+        return self._flows[key]
 
 
-def backward_seen(records: list[Record], target: Any, keys: list[int], see: See) -> list[Any]:
-    """The gradients of `target` by the tensors of these keys, the rules being looked at.
+class _Flow:
+    """A gradient on its way back: the norms of the cotangents, and where they end."""
 
-    `see` is given a NoGradientError for a result where a rule raises it.
-    """
-    by_outputs = {_hashable(record.outputs): record for record in records}
+    def __init__(self, records: list[Record], target: Any, keys: list[int]) -> None:
+        self.norms: dict[int, float] = {}  # of the cotangents of outputs
+        self.zeros: list[Record] = []  # whose rule made zeros of something else
+        self.ended: list[Record] = []  # that have no rule, or whose rule gave None
+        self.cotangents: list[tuple[Record, Any]] = []
+        self.given: dict[int, int] = {}  # how many parts of a cotangent were not zero, by key
+        self.gradients: dict[int, Any] = {}
+        with suppress(NoGradientError):  # the last of `ended` then
+            found = backward_seen(records, target, keys, self._see)
+            self.gradients = dict(zip(keys, found, strict=True))
 
-    def rules(op: Any, inputs: Any, outputs: Any) -> Any:
-        return _Pulls(by_outputs[_hashable(outputs)], see)
+    def _see(self, record: Record, position: int, g: Any, result: Any) -> None:
+        first = record.output_keys[0]
+        if first not in self.norms:
+            self.norms.update(dict.fromkeys(record.output_keys, norm_of(g)))
+        given = self.norms[first]
+        if result is None or isinstance(result, NoGradientError):
+            self.ended.append(record)
+        elif given:
+            self.cotangents.append((record, g))
+            if norm_of(result):
+                key = dict(record.inputs).get(position, 0)
+                self.given[key] = self.given.get(key, 0) + 1
+            else:
+                self.zeros.append(record)
 
-    return backward(map(tuple, reversed(records)), seeds_of(target, None), keys, rules)
+    def last_of(self, way: list[Record]) -> Record:
+        """The record on the way from which no cotangent comes back."""
+        ended = {id(record) for record in self.ended}
+        return next((each for each in reversed(way) if id(each) in ended), way[0])
+
+    def cotangent_of(self, record: Record) -> Any:
+        return next((g for each, g in self.cotangents if each is record), None)
+
+    def why_zero(self, way: list[Record], source: int) -> tuple[Record, str, str]:
+        """The record that makes the gradient zero, what it does, and what to do about it."""
+        for i in reversed(range(len(way))):
+            record, before = way[i], way[i - 1].output_keys if i else (source,)
+            if not any(map(self.norms.get, record.output_keys)):
+                continue
+            if any(map(self.norms.get, before)):
+                continue
+            if any(self.given.get(key) for key in before):
+                return record, *CANCELS
+            if any(each is record for each in self.zeros):
+                return record, *why_zero(record)
+        record = (self.zeros or way)[0]
+        return record, *why_zero(record)
 
 
-class _Pulls:
-    """The rules of an op, that are looked at."""
-
-    def __init__(self, record: Record, see: See) -> None:
-        self._record, self._see = record, see
-        self._pulls = record.op.pulls
-
-    def __getitem__(self, position: int) -> Any:
-        def pull(g: Any, saved: Any, params: Any) -> Any:
-            try:
-                result = self._pulls[position](g, saved, params)
-            except NoGradientError as error:
-                self._see(self._record, g, error)
-                raise
-            self._see(self._record, g, result)
-            return result
-
-        return pull
+def zero_inside(
+    record: Record, g: Any, sources: set[int]
+) -> tuple[str, str, tuple[str, int]] | None:
+    """What makes the gradient zero inside of a call of a function, what to do, and the line."""
+    call: Any = record.op
+    if g is None or not hasattr(call, "cotangents_inside"):
+        return None
+    seeds = call.seeds_of(g)
+    records = list(named(call.program.records))
+    for target in seeds:
+        for source, outside in call.sources.items():
+            known = outside._key in sources
+            way = _way(_ways_to(records, target), source, target) if known else None
+            if not way:
+                continue
+            keys = [each.output_keys[0] for each in way]
+            cotangents = call.cotangents_inside(seeds, [source, *keys])
+            norms = [norm_of(cotangents[key]) if key in cotangents else 0.0 for key in keys]
+            for each, norm, before in reversed(
+                list(zip(way, norms, [norm_of(cotangents.get(source)), *norms], strict=False))
+            ):
+                if norm and not before:
+                    what, advice = why_zero(each)
+                    line = call.program.graph.line_of(each.output_keys[0])
+                    return f"inside of {call.name}, {what}", advice, line
+    return None
 
 
 # Helpers
 
 
-def _listener(tape: Any) -> Any:
-    return tape if tape._ledger is None else tape._ledger
+_Behind = dict[int, tuple[Record, int]]
+"""By the key of a tensor, the record that uses it on the shortest way, and what that gives."""
 
 
-def records_of(tape: Any) -> list[Record] | None:
-    """The records, first to last; None if they are gone."""
-    if tape._used_records is not None:
-        return list(named(tape._used_records))
-    return None if tape._used else list(tape)
-
-
-def _follow(records: list[Record], target: int | None, source: int) -> list[Record] | None:
-    """The shortest way from the source to the target along records, in their order."""
-    if target is None:
-        return None
+def _ways_to(records: list[Record], target: int) -> _Behind:
+    """The shortest ways to a target along records, from wherever there is one."""
     cost: dict[int, int] = {target: 0}
     behind: dict[int, tuple[Record, int]] = {}
     for record in reversed(records):
@@ -566,6 +365,10 @@ def _follow(records: list[Record], target: int | None, source: int) -> list[Reco
             if key not in cost or cost[key] > best[0] + 1:
                 cost[key] = best[0] + 1
                 behind[key] = (record, best[1])
+    return behind
+
+
+def _way(behind: _Behind, source: int, target: int) -> list[Record] | None:
     if source not in behind:
         return None
     way, key = [], source
@@ -575,37 +378,14 @@ def _follow(records: list[Record], target: int | None, source: int) -> list[Reco
     return way
 
 
-def _cut(way: list[Record], zeros: list[Record], norms: dict[int, float]) -> Record | None:
-    """The record on the way that is given a cotangent, and from which the one before gets none.
-
-    (A rule that makes zeros need not be it: they may be those of another argument.)
-    """
-    for i in reversed(range(len(way))):
-        given, before = way[i].output_keys, way[i - 1].output_keys if i else ()
-        made_zeros = any(record is way[i] for record in zeros)
-        if made_zeros and any(map(norms.get, given)) and not any(map(norms.get, before)):
-            return way[i]
-    return None
+def _key_of(value: Any) -> int:
+    key: int = key_of(value) if isinstance(value, Tensor) else value._key
+    return key
 
 
-def _step(call: Ran, norm: float | None = None) -> Step:
-    dtype = "" if call.dtype is None else str(np.dtype(call.dtype))
-    shape = tuple([n if isinstance(n, int) else None for n in call.shape])
-    return Step(call.op.name, shape, dtype, *call.line, norm)
-
-
-def _hashable(keys: Any) -> Any:
-    return keys if isinstance(keys, int) else tuple(keys)
-
-
-def norm_of(g: Any) -> float:
-    if isinstance(g, (tuple, list)):
-        return max([norm_of(each) for each in g if each is not None], default=0.0)
-    try:
-        array = np.asarray(dense(g)._array)
-        return float(np.sqrt(np.sum(np.abs(array.astype(np.complex128)) ** 2).real))
-    except Exception:  # a symbol, while a function is traced
-        return 1.0
+def _named(variable: Any) -> str:
+    name = variable.name.removesuffix(":0")
+    return "the variable" if name.rpartition("/")[2] == "Variable" else f"the variable {name!r}"
 
 
 def _is_variable(value: Any) -> bool:
@@ -615,12 +395,3 @@ def _is_variable(value: Any) -> bool:
 def _is_integer(value: Any) -> bool:
     tensor = value._peek() if isinstance(value, Variable) else value
     return not is_inexact(tensor)
-
-
-def explain_nones(
-    tape: Any, target: Any, sources: list[Any], found: list[Any]
-) -> Iterator[tuple[int, Explanation]]:
-    """The keys of the sources whose gradients are None, each with its explanation."""
-    for source, gradient in zip(sources, found, strict=True):
-        if gradient is None:
-            yield getattr(variable_of(source), "_key", None) or 0, explain(tape, target, source)

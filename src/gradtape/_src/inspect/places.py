@@ -79,7 +79,7 @@ class Running(local):
         innermost = next(frames, None)
         if innermost is None:
             return NOWHERE
-        line = innermost.f_code.co_filename, innermost.f_lineno
+        line = self._lines.here(2)
         if not self._calls or self._calls[0][0] is not innermost:
             self._calls = self._follow([innermost, *frames])
         return Place(line, self._calls[0][1])

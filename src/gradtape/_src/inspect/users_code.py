@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import ast
+import linecache
 import sys
 from collections.abc import Iterator
+from functools import cache
 from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
 from typing import Any
@@ -19,62 +21,81 @@ _DEEPEST = 12
 """Calls that are kept of a stack."""
 
 
+_MACHINERY, _LIBRARY, _OWN = 1, 2, 3
+
+
 class Lines:
-    """Finds the user's lines, and remembers which files are the user's."""
+    """Finds the user's lines, and remembers which files are the user's.
+
+    These are the lines of the user's own code. Of an installed library, of a layer of Keras for
+    instance, a line is given only where nothing of one's own runs.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
-        self._own: dict[str, bool] = {}  # of no library that is installed
+        self._kinds: dict[str, int] = {}  # by file
 
-    def is_users(self, file: str) -> bool:
-        known = self._known.get(file)
-        if known is None:
-            known = self._known[file] = not file.startswith(PACKAGE) and not is_beneath(file)
-        return known
+    def _kind_of(self, file: str) -> int:
+        if file.startswith(PACKAGE) or is_beneath(file):
+            kind = _MACHINERY
+        else:
+            kind = _LIBRARY if is_installed(file) else _OWN
+        self._kinds[file] = kind
+        return kind
 
     def here(self, depth: int) -> Line:
-        """The innermost line of the user's code that runs now, from `depth` frames out."""
-        frame = self._innermost(sys._getframe(depth))
+        """The user's line that runs now, from `depth` frames out."""
+        frame = self._users(sys._getframe(depth))
         return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     def place(self, depth: int) -> tuple[Line, Stack]:
         """The same line, and the calls that led to it: without those of installed libraries."""
-        frame = self._innermost(sys._getframe(depth))
+        frame = self._users(sys._getframe(depth))
         if frame is None:
             return ("", 0), ()
         line = frame.f_code.co_filename, frame.f_lineno
-        innermost = frame.f_code, frame.f_lasti
-        stack: list[tuple[CodeType, int]] = []
-        known = self._own
+        stack = [(frame.f_code, frame.f_lasti)]
+        known = self._kinds.get
+        frame = frame.f_back
         while frame is not None and len(stack) < _DEEPEST:
             file = frame.f_code.co_filename
-            own = known.get(file)
-            if own is None:
-                own = known[file] = not file.startswith(PACKAGE) and not is_installed(file)
-            if own:
+            if (known(file) or self._kind_of(file)) == _OWN:
                 stack.append((frame.f_code, frame.f_lasti))
             frame = frame.f_back
-        return line, tuple(stack) or (innermost,)
+        return line, tuple(stack)
 
-    def _innermost(self, frame: FrameType | None) -> FrameType | None:
-        known = self._known.get
+    def _users(self, frame: FrameType | None) -> FrameType | None:
+        """The innermost frame of the user's own code; without any, of a library."""
+        known = self._kinds.get
+        library = None
         while frame is not None:
             file = frame.f_code.co_filename
-            users = known(file)
-            if users is None:
-                users = self.is_users(file)
-            if users:
+            kind = known(file) or self._kind_of(file)
+            if kind == _OWN:
                 return frame
+            if kind == _LIBRARY and library is None:
+                library = frame
             frame = frame.f_back
-        return None
+        return library
 
     def frames(self, depth: int) -> Iterator[FrameType]:
-        """The frames of the user's code that run now, from the innermost out."""
+        """The frames that run now, of the user's code and of libraries, from the innermost out."""
         frame: FrameType | None = sys._getframe(depth)
         while frame is not None:
-            if self.is_users(frame.f_code.co_filename):
+            file = frame.f_code.co_filename
+            if (self._kinds.get(file) or self._kind_of(file)) != _MACHINERY:
                 yield frame
             frame = frame.f_back
+
+
+def line_at(code: CodeType, instruction: int) -> int:
+    """The line of an instruction, given as frames give it."""
+    lines = _lines_of(code)
+    return lines[min(instruction // 2, len(lines) - 1)] if lines else code.co_firstlineno
+
+
+@cache
+def _lines_of(code: CodeType) -> list[int]:
+    return [line or code.co_firstlineno for line, *_ in code.co_positions()]
 
 
 def locals_of(frame: FrameType) -> dict[str, Any]:
@@ -101,14 +122,31 @@ def names_in_use() -> list[tuple[str, Any]]:
     return [(name, each) for name, each in locals_of(frame).items() if not name.startswith("_")]
 
 
-_REASSIGNMENT = re.compile(r"^(\w+)\s*(?:[-+*/@]|\*\*|//)?=(?!=)(.*)$")
+def reassigned(file: str, line: int) -> str | None:
+    """What a statement such as `x = x + 1`, `p["w"] = p["w"] - g` or `x -= g` uses and sets."""
+    for statement in _statements_of(file):
+        last = statement.end_lineno or statement.lineno
+        if statement.lineno <= line <= last:
+            if isinstance(statement, ast.AugAssign):
+                return ast.unparse(statement.target)
+            used = {ast.unparse(each) for each in ast.walk(statement.value) if _is_place(each)}
+            for target in statement.targets:
+                for place in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+                    name = ast.unparse(place)
+                    if name in used:
+                        return name
+    return None
 
 
-def reassigned(line: str) -> str | None:
-    """The name that a line such as `x = x + 1` or `x -= g` uses and sets."""
-    match = _REASSIGNMENT.match(line.strip())
-    if match is None:
-        return None
-    name = match[1]
-    in_place = not re.match(rf"^{name}\s*=", line.strip())
-    return name if in_place or re.search(rf"\b{name}\b", match[2]) else None
+def _is_place(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+
+
+@cache
+def _statements_of(file: str) -> list[ast.Assign | ast.AugAssign]:
+    """The assignments of a file; none if it cannot be read."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AugAssign))]

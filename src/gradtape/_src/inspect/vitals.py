@@ -18,7 +18,6 @@ from ..core.cotangent import IndexedSlices
 from ..core.engine import engine_of
 from ..core.recorder import Tape, heard_by, recorders
 from ..core.tensor import Tensor, is_symbolic
-from ..core.tracebacks import is_installed
 from ..core.tracing import current_graph
 from ..core.witness import Witness
 from ..tape.budget import Ledger
@@ -76,16 +75,10 @@ class Vitals(Witness):
         self._lock = RLock()
         self._is_measuring = False
 
-    def _line(self) -> Line:
-        """The user's own line that runs, not one of a library: a layer makes variables for it."""
-        frames = [(f.f_code.co_filename, f.f_lineno) for f in self._lines.frames(1)]
-        own = (line for line in frames if not is_installed(line[0]))
-        return next(own, frames[0] if frames else ("", 0))
-
     # Being told
 
-    def created(self, variable: Any) -> None:
-        self.lives[variable._key] = Life(variable, self._line())
+    def created(self, variable: Any, value: Any) -> None:
+        self.lives[variable._key] = Life(variable, self._lines.here(2))
 
     def was_read(self, variable: Any) -> None:
         life = self.lives.get(variable._key)
@@ -99,7 +92,7 @@ class Vitals(Witness):
             life.was_assigned = True
 
     def retraced(self, function: Any, argument: str, values: list[str]) -> None:
-        self.retraces.append((function.name, argument, values, self._line()))
+        self.retraces.append((function.name, argument, values, self._lines.here(2)))
 
     def copied(self, file: str, line: int, text: str) -> None:
         self.copies.append((text, (file, line)))

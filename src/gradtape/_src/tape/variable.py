@@ -96,7 +96,7 @@ class Variable(Trackable, Operators):
         first = array if graph is None else graph.create(self, array)
         self._cell = Cell(placement.new_variable(first), self._key)
         for witness in tracing.witnesses:
-            witness.created(self)
+            witness.created(self, value)
 
     # What it is
 
@@ -394,9 +394,14 @@ class Variable(Trackable, Operators):
     def _array_of(self, value: Any, op: str) -> Any:
         """The array of `value` in the variable's dtype; a tensor must have that dtype already."""
         if not isinstance(value, Tensor):
-            if not hasattr(value, "_as_tensor") and not holds_tensor(value):
-                return to_array(value, self.dtype, op)
-            value = as_tensor(value, None if hasattr(value, "_as_tensor") else self.dtype, op)
+            if hasattr(value, "_as_tensor"):
+                value = as_tensor(value, None, op)
+            elif holds_tensor(value):
+                value = as_tensor(value, self.dtype, op)
+        for witness in tracing.witnesses:
+            witness.assigned(self, value)
+        if not isinstance(value, Tensor):
+            return to_array(value, self.dtype, op)
         if value.dtype is not self.dtype:
             raise DTypeError(
                 f"{op}: the variable {self.name!r} is {self.dtype.name}, and the value is "
@@ -407,8 +412,6 @@ class Variable(Trackable, Operators):
     def _array_to_store(self, value: Any, op: str) -> Any:
         """The same, of the variable's shape."""
         self._tell_tapes()
-        for witness in tracing.witnesses:
-            witness.assigned(self, value)
         array = self._array_of(value, op)
         fits = array.shape == self._cell.array().shape
         if not fits and not (

@@ -132,7 +132,13 @@ class Module(AutoTrackable):
         """A tree of the variables and modules inside, with shapes, dtypes and sizes."""
         variables = self.variables
         total = ("total", "", _memory(variables), _size(variables))
-        return _table([_line(self.name, self), *_tree(self, {id(self)}), total])
+        return _table(
+            [
+                _line(getattr(self, "_name", type(self).__name__), self),
+                *_tree(self, {id(self)}),
+                total,
+            ]
+        )
 
 
 def _is_variable(leaf: Any) -> bool:

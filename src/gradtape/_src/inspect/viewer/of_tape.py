@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,11 @@ from ...core.tensor import Tensor, is_inexact, key_of
 from ...core.tracing import tracing
 from ...tape.explanation import Cause, Explanation
 from ...tape.variable import Variable, variable_of
-from ..advice import USES
-from ..explain import Account, backward_seen, explain, records_of
+from ..account import Account, backward_seen, records_of
+from ..advice import LOST, USES
+from ..explain import explain
 from ..journal import Assigned, Journal, Left, Ran
-from ..users_code import Stack, names_in_use
+from ..users_code import Stack, line_at, names_in_use
 from .numbers_of import numbers_of
 from .picture import Box, Edge, Picture, Place, common
 
@@ -185,7 +184,7 @@ class _Drawing:
         if call is not None:
             box.places = places[call.number]
             box.site = call.stack[0][1] if call.stack else None
-            box.file, box.line = own_line(call)
+            box.file, box.line = call.line
             box.shape = tuple([n if isinstance(n, int) else None for n in call.shape])
             box.dtype = "" if call.dtype is None else str(np.dtype(call.dtype))
             box.size = _bytes(box.shape, call.dtype)
@@ -276,11 +275,12 @@ class _Drawing:
                 if what not in seen:
                     seen.add(what)
                     use = USES.get(event.use, event.use)
-                    why = (
-                        Cause.LEFT_TAPE.name,
+                    cause, message, advice = LOST.get(event.use) or (
+                        Cause.LEFT_TAPE,
                         f"{use} took the value out here: a tape sees ops on tensors only.",
                         "Use tf's function of the same name on the tensor itself.",
                     )
+                    why = cause.name, message, advice
                     exit_ = Box(use, "exit", _line_place(event.line), cut=why, recorded=False)
                     exit_.file, exit_.line = event.line
                     self.boxes.append(exit_)
@@ -299,7 +299,7 @@ class _Drawing:
             return
         arrays: dict[int, Any] = {}
 
-        def see(record: Record, g: Any, result: Any) -> None:
+        def see(record: Record, position: int, g: Any, result: Any) -> None:
             gs = g if isinstance(g, (tuple, list)) else [g]
             for key, each in zip(record.output_keys, gs, strict=False):
                 if each is not None and key not in arrays:
@@ -338,7 +338,7 @@ class _Drawing:
         if not target or any(t is None for t in target):
             return
         asked = {_key(source) for source in self.sources}
-        left = _MOST_EXPLAINED
+        chosen: list[tuple[Box, Any]] = []
         for key, value in self.objects.items():
             number = self.made.get(key)
             if number is None and key in asked:
@@ -347,11 +347,13 @@ class _Drawing:
                 continue
             box = self.boxes[number]
             norm = (box.gradient or {}).get("norm")
-            if left and (key in asked or not norm) and _key(value) not in targets:
-                left -= 1
-                why = explain(self.tape, target, value)
-                if why.cause is not Cause.CONNECTED:
-                    box.explained = _text(why)
+            if (key in asked or not norm) and _key(value) not in targets:
+                chosen.append((box, value))
+        del chosen[_MOST_EXPLAINED:]
+        reasons = explain(self.tape, target, [value for _, value in chosen])
+        for (box, _), why in zip(chosen, reasons, strict=True):
+            if why.cause is not Cause.CONNECTED:
+                box.explained = _text(why)
 
 
 def _text(why: Explanation) -> str:
@@ -386,7 +388,7 @@ def places_of(calls: list[Ran]) -> dict[int, tuple[Place, ...]]:
             path += stack[done:depth]
             done = max(done, depth)
             path.append(Place(("scope", parts[:count]), parts[count - 1], "scope"))
-        path += [*stack[done:], *_line_place(own_line(call))]
+        path += [*stack[done:], *_line_place(call.line)]
         found[call.number] = tuple(path[len(everywhere) :])
     return found
 
@@ -421,25 +423,6 @@ def _line_place(line: tuple[str, int]) -> tuple[Place, ...]:
     if not line[0]:
         return ()
     return (Place(("line", *line), f"line {line[1]}", "line", *line),)
-
-
-def own_line(call: Ran) -> tuple[str, int]:
-    """The line that led to a call in the user's own files: not in a library that is installed."""
-    if not call.stack:
-        return call.line
-    code, instruction = call.stack[0]
-    return code.co_filename, line_at(code, instruction)
-
-
-def line_at(code: CodeType, instruction: int) -> int:
-    """The line of an instruction, given as frames give it."""
-    lines = _lines_of(code)
-    return lines[min(instruction // 2, len(lines) - 1)] if lines else code.co_firstlineno
-
-
-@cache
-def _lines_of(code: CodeType) -> list[int]:
-    return [line or code.co_firstlineno for line, *_ in code.co_positions()]
 
 
 # Helpers

@@ -13,7 +13,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError, TextError
 from ...core.placement import on_host
 from ...core.take_over import lends_itself
-from ...core.tensor import Tensor, is_symbolic
+from ...core.tensor import Tensor, is_symbolic, tell_left
 from ..declare.op import op
 from ..declare.static import to_tensor
 from ..math.arithmetic import clip_by_value
@@ -81,6 +81,7 @@ def as_string(
     array([b'3.14', b'2.00'], dtype=object)
     """
     x = to_tensor(input, "as_string")
+    tell_left(x, "as_string")
     if is_symbolic(x._array):
         raise TextError(
             "as_string: text is made of the values of `input`, which are not known while the "

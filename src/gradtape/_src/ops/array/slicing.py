@@ -14,7 +14,7 @@ from ...core.pattern import MOVES
 from ...core.placement import on_host
 from ...core.sizes import size_of
 from ...core.spec import Spec
-from ...core.tensor import Tensor, is_symbolic
+from ...core.tensor import Tensor, is_symbolic, tell_left
 from ...core.tracing import current_graph
 from ...engines.contract import window_key
 from ..declare.op import op
@@ -385,6 +385,7 @@ def strided_slice(
 def nonzero_indices(condition: Any) -> Tensor:
     """The positions of the elements that are not zero, in order: int64 of shape [count, rank]."""
     x = to_tensor(condition, "where")
+    tell_left(x, "where")
     graph = graph_of_shapes(x)
     if graph is not None:
         found: Tensor = graph.of_unknown_length(Spec((x.ndim,), np.dtype(np.int64)))[0]

@@ -20,7 +20,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.engine import engine_of
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.placement import GPU, placement
-from ...core.tensor import Tensor, is_symbolic
+from ...core.tensor import Tensor, is_symbolic, tell_left
 from ...core.tracing import current_graph
 from ..array.cast import cast
 from ..array.creation import constant
@@ -282,7 +282,9 @@ def binomials(random: Any, shape: Any, counts: Any, probs: Any, dtype: DType, op
 
 def categories(random: Any, logits: Any, num_samples: int, dtype: DType, op: str) -> Tensor:
     """For each row of `logits` classes drawn by inverting the cumulated probabilities."""
-    x = to_tensor(logits, op)._array
+    given = to_tensor(logits, op)
+    tell_left(given, "categorical")
+    x = given._array
     if x.dtype not in dt.FLOATING:
         raise DTypeError(f"{op}: `logits` must be floating, and are {x.dtype.name}.")
     if x.ndim != 2 or num_samples < 0:
