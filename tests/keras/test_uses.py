@@ -24,6 +24,7 @@ CASES = {
         [("build", (None, 4)), ("call", (None, 4))], {"input_shape": (None, 2)},
         {"input_shape": (None, 4)}),
     ("saved_after_fit",): (True, 3),
+    ("restored_without_its_optimizer",): (True, 3),
 }  # fmt: skip
 LOSSES = {
     ("losses_of_dynamic", "positive"): [330.78152, 271.85992],

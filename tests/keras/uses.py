@@ -115,6 +115,20 @@ def saved_after_fit():
     return same, int(found.optimizer.iterations)
 
 
+def restored_without_its_optimizer():
+    """The weights of a compiled model in one that is not; the optimizer's values wait for it."""
+    model, other = dense(), dense()
+    compiled(model).fit(X, Y, batch_size=BATCH, verbose=0)
+    other.build((None, 4))
+    with tempfile.TemporaryDirectory() as folder:
+        path = tf.train.Checkpoint(model=model).write(os.path.join(folder, "checkpoint"))
+        status = tf.train.Checkpoint(model=other).read(path)
+        status.assert_existing_objects_matched()
+        same = np.allclose(other(X), model(X))
+        compiled(other).optimizer.build(other.trainable_variables)
+    return same, int(other.optimizer.iterations)
+
+
 # Sizes that depend on values, inside of layers
 
 

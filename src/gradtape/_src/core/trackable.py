@@ -100,7 +100,8 @@ class AutoTrackable(Trackable):
         elif "_self_untracked" in vars(self):
             vars(self)["_self_untracked"].discard(name)
         super().__setattr__(name, value)
-        restore_deferred(self)
+        if not name.startswith("_self_"):  # (set while a restoration asks what this leads to)
+            restore_deferred(self)
 
     def __delattr__(self, name: str) -> None:
         vars(self).get(_TRACKED, {}).pop(name, None)
