@@ -26,7 +26,7 @@ from .recorder import recorders
 from .sizes import any_open
 from .spec import same_dtype, spec_of
 from .take_over import take_over
-from .tensor import Tensor, new_key
+from .tensor import Tensor, new_key, tensors_of
 from .tracebacks import shorten
 from .tracing import begin, current_graph, note, switches, tracing
 
@@ -229,7 +229,7 @@ def single(op: Op) -> Callable[..., Any]:
             except Exception as error:
                 result = _rerun(op, (x,), params, error)
             if type(result) is tuple:
-                out: Any = tuple(map(Tensor, result))
+                out: Any = tuple(tensors_of(result))
             else:
                 out = _new(Tensor)
                 out._array = result
@@ -272,7 +272,7 @@ def nary(op: Op) -> Callable[..., Any]:
                     result = kernels[type(arrays[0])](*arrays, **params)
             except Exception as error:
                 result = _rerun(op, inputs, params, error)
-            outputs = tuple(map(Tensor, result)) if type(result) is tuple else Tensor(result)
+            outputs = tuple(tensors_of(result)) if type(result) is tuple else Tensor(result)
             if _noting:
                 note(op, inputs, outputs, params)
             if op.differentiable and recorders():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from _thread import allocate_lock  # `threading` itself takes a millisecond to import
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -224,6 +224,9 @@ class Tensor(Operators):
         def __getitem__(self, key: Any) -> Tensor: ...
 
 
+_new = Tensor.__new__
+
+
 class LateTensor(Tensor):
     """A tensor whose array is made when it is first looked at; from then on a plain Tensor.
 
@@ -280,6 +283,17 @@ def tell_left(tensor: Tensor, use: str) -> None:
     """Let the witnesses know that the values of a tensor become those of something else."""
     for witness in tracing.witnesses:
         witness.left(tensor, use)
+
+
+def tensors_of(arrays: Iterable[Any]) -> list[Tensor]:
+    """A tensor of each array. (To call the class for each takes 0.06 µs more.)"""
+    tensors = []
+    for array in arrays:
+        tensor = _new(Tensor)
+        tensor._array = array
+        tensor._key = None
+        tensors.append(tensor)
+    return tensors
 
 
 def key_of(tensor: Tensor) -> int:

@@ -43,7 +43,7 @@ from ..core.errors import TextError
 from ..core.interrupts import close_blocks, keep, keep_variable, start
 from ..core.placement import card_of, placement
 from ..core.sizes import is_open
-from ..core.tensor import LateTensor, Tensor, zeros_of
+from ..core.tensor import LateTensor, Tensor, tensors_of, zeros_of
 from ..core.tracebacks import PACKAGE
 from ..core.tracing import current_graph
 from ..engines.xla.kept import compiled_anew, kept_on_disk
@@ -404,7 +404,7 @@ def results_of(outputs: list[Any], start: int) -> list[Tensor]:
     card = placement.card
     if card is not None and outputs and card.begun(outputs[0]):
         return [LateTensor(partial(card.from_xla, y)) for y in outputs[start:]]
-    results = list(map(Tensor, for_eager(outputs[start:])))  # waits for XLA
+    results = tensors_of(for_eager(outputs[start:]))  # waits for XLA
     if start and not results:
         outputs[0].block_until_ready()
     return results

@@ -41,15 +41,21 @@ class BlockReader:
         self._position += len(part)
         return part
 
+    def at_hand(self, size: int) -> Iterator[Block]:
+        """The entries at hand, cut into as many blocks of `size` as there are.
+
+        (No Python runs for each: 0.8 µs of the 3.5 of a small batch less than `read` takes.)
+        """
+        block, start = self._block, self._position
+        self._position = end = len(block) - (len(block) - start) % size
+        ends = range(start + size, end + size, size)
+        return map(block.__getitem__, map(slice, range(start, end, size), ends))
+
     def read(self, size: int, past_failures: bool) -> Block | Failure:
         """The next `size` entries, or all that are left, or the first Failure among them.
 
         It counts as an entry: the others are read too, if `past_failures`, and are gone with it.
         """
-        end = self._position + size
-        if end <= len(self._block):  # 0.8 µs less than below, of the 3.5 of a small batch
-            start, self._position = self._position, end
-            return self._block[start:end]
         parts: list[Block] = []
         failure = None
         while size:
@@ -145,6 +151,7 @@ def cut(blocks: Blocks, size: int, drop_remainder: bool, past_failures: bool = T
     """The entries in blocks of `size`, as for a batch; the last one shorter, or left out."""
     reader = BlockReader(blocks)
     while True:
+        yield from reader.at_hand(size)
         block = reader.read(size, past_failures)
         if not isinstance(block, Failure) and len(block) < size:
             break

@@ -44,7 +44,7 @@ from .elements import (
     without_failures,
 )
 from .entries import Entries, Numbers, Rows, rows_of, slices_of, unbatch
-from .failures import attempt, made
+from .failures import attempting, made
 from .files import paths_of
 from .from_generator import generate, signature_of
 from .interleave import as_chances, choose, draw_choices, group_by_key, interleave, side_by_side
@@ -189,7 +189,7 @@ class Dataset(BaseDataset):
         counts = [d._cardinality for d in parts if d._cardinality != INFINITE_CARDINALITY]
         return Dataset._of_elements(
             lambda: map(
-                partial(attempt, lambda row: nest.pack(structure, iter(row))),
+                attempting(lambda row: nest.pack(structure, iter(row))),
                 side_by_side([d._elements() for d in parts]),
             ),
             lambda: nest.map_structure(lambda d: d.element_spec, structure),
@@ -208,7 +208,7 @@ class Dataset(BaseDataset):
             )
         return _choose_from(
             check_datasets(datasets, "Dataset.choose_from_datasets"),
-            lambda: map(partial(attempt, int), choice_dataset._elements()),
+            lambda: map(attempting(int), choice_dataset._elements()),
             stop_on_empty_dataset,
         )
 
@@ -439,7 +439,7 @@ class Dataset(BaseDataset):
     ) -> Dataset:
         return self._of_elements(
             lambda: map(
-                partial(attempt, batch),
+                attempting(batch),
                 blocks.cut(self._blocks(), size, drop_remainder, past_failures),
             ),
             spec,
@@ -484,7 +484,7 @@ class Dataset(BaseDataset):
             spec = lambda: spec_of(entries.element(block[0]))  # noqa: E731
             return Dataset(lambda: iter([block]), entries, spec, len(block), in_memory=True)
 
-        components = partial(attempt, lambda block: self._entries.components(block, component))
+        components = attempting(lambda block: self._entries.components(block, component))
         return self._of_elements(
             lambda: map(
                 components, blocks.window(self._blocks(), length, step, every, drop_remainder)
@@ -529,7 +529,7 @@ class Dataset(BaseDataset):
 
         def elements() -> PythonIterator[Any]:
             groups = group_by_key(self._elements(), key_of, size_of)
-            made_of = partial(attempt, lambda group: reduced(*group)._elements())
+            made_of = attempting(lambda group: reduced(*group)._elements())
             return interleave(map(made_of, groups), 1, 1)
 
         return self._of_elements(
@@ -560,7 +560,7 @@ class Dataset(BaseDataset):
             return as_result(call(map_func, element), op)
 
         return self._of_elements(
-            lambda: map(partial(attempt, result), self._elements()),
+            lambda: map(attempting(result), self._elements()),
             lambda: self._spec_of_results(result),
             self._cardinality,
         )
@@ -596,7 +596,7 @@ class Dataset(BaseDataset):
             return check_dataset(call(map_func, element), op, "map_func")
 
         def elements() -> PythonIterator[Any]:
-            made_of = partial(attempt, lambda element: result(element)._elements())
+            made_of = attempting(lambda element: result(element)._elements())
             return interleave(map(made_of, self._elements()), cycle_length, block_length)
 
         return self._of_elements(

@@ -13,7 +13,7 @@ from ...core.composite import is_composite
 from ...core.dtypes import DType
 from ...core.errors import DynamicSizeError, ShapeError
 from ...core.placement import on_host
-from ...core.tensor import Tensor, is_symbolic
+from ...core.tensor import Tensor, is_symbolic, tensors_of
 from .batch import stack
 from .blocks import Block, Blocks
 from .elements import as_row
@@ -59,13 +59,13 @@ class Rows:
             rows = slice(block.start, block.stop, block.step)
             return self._element_of([column[rows] for column in self._columns])
         # A third of the time of column[block].
-        return self._pack(map(Tensor, [column.take(block, 0) for column in self._columns]))
+        return self._element_of([column.take(block, 0) for column in self._columns])
 
     def components(self, block: Block, make: Callable[[Entries, Block], Any]) -> Any:
         return nest.map_structure(lambda column: make(Rows(column), block), self.arrays)
 
     def _element_of(self, columns: list[Any]) -> Any:
-        return self._pack(map(Tensor, columns))
+        return self._pack(iter(tensors_of(columns)))
 
 
 def blocks_of(elements: Iterator[Any]) -> Blocks:

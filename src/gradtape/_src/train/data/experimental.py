@@ -14,7 +14,7 @@ from ...ops.declare.static import static_int
 from ...tape.scopes import device_kind, parse_device
 from . import blocks
 from .dataset import Dataset
-from .failures import attempt
+from .failures import attempting
 from .prefetch import prefetch
 
 
@@ -61,7 +61,7 @@ def copy_to_device(
     """For `apply`: the same elements, on this device."""
     parse_device(source_device, "copy_to_device")  # wherever the elements are, they are moved
     kind = device_kind(target_device)
-    mover = partial(attempt, _mover(kind))
+    mover = attempting(_mover(kind))
     return lambda dataset: dataset._ahead(lambda: map(mover, dataset._elements()))
 
 
@@ -74,7 +74,7 @@ def prefetch_to_device(device: Any, buffer_size: Any = None) -> Callable[[Datase
     ahead = 2 if buffer_size is None else static_int(buffer_size, "prefetch_to_device", "size")
 
     def moved(dataset: Dataset) -> Dataset:
-        make = partial(map, partial(attempt, _mover(kind)))
+        make = partial(map, attempting(_mover(kind)))
         return dataset._ahead(lambda: prefetch(lambda: make(dataset._elements()), max(ahead, 1)))
 
     return moved

