@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from importlib.util import find_spec
 
 from ..core.engine import Engine, register_engine
@@ -32,6 +31,8 @@ def _find_card() -> tuple[Engine | None, str]:
 
         count = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:  # a broken installation, or a driver that does not answer
+        import logging
+
         reason = f"CuPy does not work here: {type(error).__name__}: {error}"
         logging.getLogger("gradtape").warning("The GPU is not used. %s", reason)
         return None, reason
