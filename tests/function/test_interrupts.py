@@ -1,7 +1,9 @@
 """Interrupts of traces: nothing of them is left, and the next call traces anew and is right."""
 
 import gc
+import io
 
+import interrupts
 import jax
 import numpy as np
 import pytest
@@ -158,6 +160,31 @@ def test_an_iterator_that_a_trace_looks_at_loses_nothing(tf, check_state):
 
     points = ("function/streams.py", "data/iterator.py", "function/api.py")
     assert at_every_point(lambda: f(iterator), check, begin, points, stride=7) > 3
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_an_interrupt_of_python_that_a_program_calls(tf, check_state, monkeypatch, caplog, rounds):
+    """It comes out as what it is, not as an error of JAX; the program has changed nothing."""
+    monkeypatch.setattr(interrupts, "Interrupt", KeyboardInterrupt)
+    v = tf.Variable([0.0, 0.0])
+
+    @tf.function
+    def step():
+        v.assign_add([1.0, 1.0])
+        for _ in tf.range(rounds):
+            x = tf.numpy_function(lambda x: x + 1.0, [v], tf.TensorSpec([2], tf.float32))
+            tf.print(x, output_stream=io.StringIO())
+        return x
+
+    def check():
+        check_state()
+        before = v.numpy()
+        assert before[0] == before[1]
+        assert (step().numpy() == before + 2.0).all()
+
+    files = (*GRADTAPE, "jax/_src/callback.py", "jax/_src/debugging.py")
+    assert at_every_point(step, check, files=files, visits=rounds) > 30
+    assert not caplog.text
 
 
 def test_errors_put_back_what_they_must_and_no_more(tf, check_state):

@@ -186,7 +186,7 @@ class ConcreteFunction:
             raise leaked_among(arrays) from None
         except BaseException as error:
             leave_jax(error)
-            raise
+            raise self.graph.what_ended(error) from None
         if checked.speaks:
             raise_if(self.graph.first_message(outputs))
         if checked.tells:

@@ -388,17 +388,32 @@ class Graph(Observer):
             try:
                 with traced_into(None):
                     action(*map(np.asarray, values))
-            except Exception as error:
+            except BaseException as error:
                 messages.append(error)
+                if not isinstance(error, Exception):
+                    raise  # an interrupt: the program goes no further
 
         jax.debug.callback(run, *arrays, ordered=True)
 
-    def first_message(self, outputs: Any) -> Exception | None:
+    def first_message(self, outputs: Any) -> BaseException | None:
         """What Python raised first inside a program, once it has run and given these outputs."""
-        jax.block_until_ready(outputs)  # type: ignore[no-untyped-call]
-        jax.effects_barrier()  # type: ignore[no-untyped-call]
+        try:
+            jax.block_until_ready(outputs)  # type: ignore[no-untyped-call]
+            jax.effects_barrier()  # type: ignore[no-untyped-call]
+        except Exception as error:
+            return self.what_ended(error)
         found = self.root.take_messages()
         return found[0] if found else None
+
+    def what_ended(self, error: BaseException) -> BaseException:
+        """What ended a run: `error`, or the interrupt of Python inside that JAX made it of."""
+        found: list[BaseException] = self.root.take_messages()
+        for message in found:
+            if not isinstance(message, Exception):
+                return message
+        if isinstance(error, jax.errors.JaxRuntimeError) and "\nKeyboardInterrupt" in str(error):
+            return KeyboardInterrupt()  # before or after our own lines, in those of JAX
+        return error
 
     def take_messages(self) -> list[Any]:
         """What was found wrong, here and in functions that are called inside; forgotten here."""

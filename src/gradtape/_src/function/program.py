@@ -262,7 +262,7 @@ class Program:
                 raise leaked_among(values) from None
             except BaseException as error:
                 leave_jax(error)
-                raise
+                raise self.graph.what_ended(error) from None
             if checked.speaks:
                 raise_if(self.graph.first_message(outputs))
             if checked.tells:
@@ -359,7 +359,7 @@ class Program:
 
     def reason(
         self, failed: Any, values: list[Any], axes: tuple[int | None, ...] | None = None
-    ) -> Exception | None:
+    ) -> BaseException | None:
         """What the first check raises that fails, if this output of a run says that one does.
 
         Of what is not finite there may be nothing to say: it was so in the arguments.
@@ -380,7 +380,7 @@ class Program:
 
     def spoken(
         self, values: list[Any], axes: tuple[int | None, ...] | None = None
-    ) -> Exception | None:
+    ) -> BaseException | None:
         """What the first check that fails says: the program runs again, and they speak."""
         if axes not in self._reasons:
             with with_checks(speak=True):
@@ -391,7 +391,7 @@ class Program:
             return self.graph.first_message(self._reasons[axes](*for_xla(values)))
 
 
-def raise_if(error: Exception | None) -> None:
+def raise_if(error: BaseException | None) -> None:
     if error is not None:
         raise error
 

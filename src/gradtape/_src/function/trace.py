@@ -18,6 +18,7 @@ compiled, so until then it can get more results.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -651,3 +652,12 @@ compiler._resolve_compilation_strategy = _out_of_reach_of_signals(
     compiler._resolve_compilation_strategy
 )
 source_info_util.register_exclusion(PACKAGE)
+
+
+def _is_no_interrupt(record: logging.LogRecord) -> bool:
+    return not record.exc_info or issubclass(record.exc_info[0] or Exception, Exception)
+
+
+# JAX logs what Python raises in a program. An interrupt comes out of the call: once is enough.
+for _logger in ("jax._src.callback", "jax._src.debugging"):
+    logging.getLogger(_logger).addFilter(_is_no_interrupt)

@@ -334,8 +334,10 @@ class XlaEngine(Contract):
                 with traced_into(None):
                     results = ask(*map(np.asarray, values))
                     return [on_host(y) for y in results]  # from where XLA takes them
-            except Exception as error:
+            except BaseException as error:
                 messages.append(error)
+                if not isinstance(error, Exception):
+                    raise  # an interrupt: the program goes no further
                 return likes
 
         shapes = [jax.ShapeDtypeStruct(like.shape, like.dtype) for like in likes]
