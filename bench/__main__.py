@@ -60,6 +60,7 @@ def arguments(questions: dict[str, Question]) -> argparse.Namespace:
     parser.add_argument("--no-install", action="store_true", help="leave out what is not installed")
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the results")
+    parser.add_argument("--figure", type=Path, metavar="FILE", help="draw sizes, by matplotlib")
     chosen = parser.parse_args()
     asked = None if chosen.what == "gpu" else chosen.only  # there, parts of titles
     for given, known in ((asked, questions), (chosen.systems, SYSTEMS)):
@@ -104,6 +105,10 @@ def main() -> int:
         report = Report(settings, results, versions, session.absent)
     if chosen.json:
         chosen.json.write_text(json.dumps(report.json(), indent=2) + "\n")
+    if chosen.figure:
+        from bench.figure import draw
+
+        draw(results, chosen.figure)
     print(report.markdown() if chosen.markdown else report.text())
     for result in results:
         for system, failure in result.failures.items():

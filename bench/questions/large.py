@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bench.question import Question, Run, Sample, Step, Target, quickest_step
+from bench.question import Question, Step, Target, quickest_of
 from bench.systems import all_threads
 
 ROWS: dict[str, tuple[dict[str, Any], float]] = {
@@ -24,11 +23,6 @@ ROWS: dict[str, tuple[dict[str, Any], float]] = {
 """What is computed, and how much of PyTorch's time it may take with all threads."""
 
 HEADS = 4
-
-
-def quickest_of_some(step: Step, run: Run) -> Sample:
-    """Of twenty steps at least: for a process of its own, which is dear to start."""
-    return quickest_step(step, replace(run, loops=max(run.loops, 20)))
 
 
 def threads(case: Mapping[str, Any]) -> Mapping[str, str | None]:
@@ -51,7 +45,7 @@ question = Question(
     targets=tuple(
         Target(f"{row}, threads: all", "torch", at_most) for row, (_, at_most) in ROWS.items()
     ),
-    measure=quickest_of_some,
+    measure=quickest_of(20),
     max_rounds=3,
     own_process=threads,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.question import Question, Step, Target, quickest_of_many
+from bench.question import Question, Step, Target, quickest_of
 from bench.systems import all_threads
 
 SIZES = (16, 128, 512)
@@ -23,7 +23,7 @@ question = Question(
     targets=tuple(
         Target(f"n = {n}", system, 1.0) for n in SIZES for system in ("torch", "tensorflow")
     ),
-    measure=quickest_of_many,
+    measure=quickest_of(50),
     max_rounds=3,
     own_process=lambda case: all_threads(),
 )

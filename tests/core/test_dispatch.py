@@ -183,3 +183,16 @@ def test_products_of_large_matrices_are_not_cut_into_blocks(columns):
     a = np.arange(600 * 600, dtype=np.float64).reshape(600, 600) % 7
     b = np.arange(600 * columns, dtype=np.float64).reshape(600, columns) % 5
     np.testing.assert_array_equal(tf.matmul(tf.constant(a), tf.constant(b)), a @ b)
+
+
+@pytest.mark.parametrize("count", [3, 16, 17, 40])
+def test_the_record_of_few_and_of_many_inputs(count):
+    watched = [tf.constant(float(i)) for i in range(count)]
+    others = [tf.constant(1.0) for _ in range(count)]
+    mixed = [t for pair in zip(others, watched, strict=True) for t in pair]
+    with tf.GradientTape() as tape:
+        tape.watch(watched)
+        y = tf.add_n(mixed)
+    (record,) = tape
+    assert [position for position, _ in record.inputs] == list(range(1, 2 * count, 2))
+    assert [float(g) for g in tape.gradient(y, watched)] == [1.0] * count

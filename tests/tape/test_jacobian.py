@@ -30,7 +30,10 @@ def test_rows_in_any_number_at_a_time(chunk):
 
 @pytest.mark.parametrize("limit, passes", [(1, 3), (2 * 96, 2), (2**20, 1)])
 def test_the_memory_limit_bounds_how_many_go_together(limit, passes):
-    tape, y, x = linear()
+    x = tf.constant(RNG.normal(size=4))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(A * x, axis=1)  # the tape holds A, of 96 bytes
     with (
         mock.patch.object(jacobian, "MEMORY_LIMIT", limit),
         mock.patch.object(jacobian, "_pull_chunk", wraps=jacobian._pull_chunk) as pull,
@@ -56,6 +59,22 @@ def test_rows_of_a_product_are_at_hand(by, transpose_a, transpose_b):
         found = tape.jacobian(y, x)
     ((records, *_), _) = pull.call_args
     assert records == []
+    np.testing.assert_allclose(found, tape.jacobian(y, x, experimental_use_pfor=False), rtol=1e-12)
+
+
+@pytest.mark.parametrize("transpose_a", [False, True])
+def test_rows_of_a_matrix_and_a_vector_are_at_hand(transpose_a):
+    """`matvec` reshapes the vector, and what it gives: that keeps the order of the elements."""
+    x = tf.constant(RNG.normal(size=4))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.tanh(tf.linalg.matvec(A.T if transpose_a else A, x, transpose_a))
+        y = tf.reshape(tf.sin(tf.reshape(y, [3, 1])), [1, 3])
+    with mock.patch.object(jacobian, "_pull_chunk", wraps=jacobian._pull_chunk) as pull:
+        found = tape.jacobian(y, x)
+    ((records, *_), _) = pull.call_args
+    assert [record[0].name for record in records] == ["reshape"]  # of the vector to a column
+    assert found.shape == (1, 3, 4)
     np.testing.assert_allclose(found, tape.jacobian(y, x, experimental_use_pfor=False), rtol=1e-12)
 
 

@@ -106,6 +106,8 @@ class Op:
                                                 every engine: it saves a Python call, 0.1 µs
     `pattern`       all on all                  which outputs depend on which inputs, for sparse
                                                 Jacobians: see `core/pattern.py`
+    `in_order`      no                          its elements are those of its argument, in the same
+                                                order
     `in_blocks`     no                          its elements are made of elements of the arguments,
                                                 which broadcast: an engine may run the kernel on
                                                 parts of large arrays
@@ -144,6 +146,7 @@ class Op:
         of_strings: Callable[[Any, Any], Any] | None = None,
         builtin: Callable[..., Any] | None = None,
         pattern: Pattern = None,
+        in_order: bool = False,
         in_blocks: bool = False,
         work: Callable[..., float] | None = None,
         batch_axes: Iterable[str] | str | None = None,
@@ -182,6 +185,7 @@ class Op:
         self.work = work or _touched
         self.multiplies = work is not None
         self.pattern = pattern
+        self.in_order = in_order
         self.in_blocks = in_blocks
         self.differentiable = self.nondiff != frozenset(self.arguments)
         self.call: Callable[..., Any]
@@ -430,6 +434,7 @@ class JointOp:
     diagonal: Mapping[str, Any] = {}
     all_rows: Mapping[str, Any] = {}
     pattern: Pattern = None
+    in_order = False
     outputs: list[int] | None = None
     """The keys of its outputs, where their number may grow after the call was recorded."""
     is_looked_at = False

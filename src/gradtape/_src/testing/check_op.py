@@ -99,6 +99,10 @@ def _check_value(op: Op, arrays: list[Any], params: dict[str, Any], what: str) -
             _assert_close(
                 np.asarray(y), np.asarray(w), 1e-9, f"{what}: the value is not the reference's"
             )
+    if op.in_order:
+        assert np.array_equal(np.ravel(arrays[0]), np.ravel(outputs[0]), equal_nan=True), (
+            f"{what}: it is declared to keep elements in order"
+        )
     if op.spec_rule is not None:
         specs = op.spec_rule(*(spec_of(a) for a in arrays), **params)
         specs = specs if type(specs) is tuple else (specs,)

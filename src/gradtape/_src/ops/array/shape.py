@@ -24,6 +24,7 @@ from ..math.conjugate import conj
 
 @op(
     pattern=MOVES,
+    in_order=True,
     linear="x",
     samples=lambda r: [
         ([r.normal(size=(2, 6))], {"shape": (3, 4)}),
