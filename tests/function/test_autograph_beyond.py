@@ -755,3 +755,50 @@ def test_a_list_of_its_own_grows_in_a_branch(tf):
         return y
 
     assert [float(f(tf.constant(x))) for x in (1.0, -1.0)] == [3.0, -1.0]
+
+
+def halved(w):
+    x = w
+    while x > 0.5:
+        x = x * x * 0.5
+    return x * w
+
+
+class Halver:
+    def loss(self, w):
+        return halved(w)
+
+
+# Made outside of the functions that call them.
+MADE = {
+    "grad": lambda tf: tf.autodiff.grad(halved),
+    "grad of grad": lambda tf: tf.autodiff.grad(tf.autodiff.grad(halved)),
+    "jacfwd": lambda tf: tf.autodiff.jacfwd(halved),
+    "jacrev": lambda tf: tf.autodiff.jacrev(halved),
+    "hessian": lambda tf: tf.autodiff.hessian(halved),
+    "of a method": lambda tf: tf.autodiff.grad(Halver().loss),
+    "of a partial": lambda tf: functools.partial(tf.autodiff.grad(functools.partial(halved))),
+    "of a lambda": lambda tf: tf.autodiff.grad(lambda w: halved(w) * 2.0),
+    "recompute_grad": lambda tf: tf.recompute_grad(halved),
+    "grad of recompute_grad": lambda tf: tf.autodiff.grad(tf.recompute_grad(halved)),
+}
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_what_is_differentiated_outside_is_converted_inside(tf, made):
+    f = MADE[made](tf)
+    w = tf.constant(1.7)
+    compiled = tf.function(lambda w: f(w), jit_compile=True)
+    np.testing.assert_allclose(compiled(w), f(w), rtol=1e-5)
+
+
+def test_a_wrapper_of_a_recomputed_function_runs(tf):
+    inner = tf.recompute_grad(halved)
+
+    @functools.wraps(inner)
+    def tripled(w):
+        return 3.0 * inner(w)
+
+    w = tf.constant(1.7)
+    np.testing.assert_allclose(tf.function(tripled)(w), 3.0 * halved(w), rtol=1e-6)
+    np.testing.assert_allclose(tf.function(lambda w: tripled(w))(w), 3.0 * halved(w), rtol=1e-6)

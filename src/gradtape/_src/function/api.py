@@ -177,7 +177,6 @@ class Function(Generic[P, R]):
         self.autograph = autograph
         self.jit_compile = jit_compile
         functools.update_wrapper(self, python_function)
-        self.__dict__.pop("remade", None)  # by which AutoGraph knows what `python_function` is
         self._take(python_function)
         self._traces = Recent()
         self._trace_of = self._traces.young.get

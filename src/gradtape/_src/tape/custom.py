@@ -160,7 +160,6 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
 
         return _recorded(f"recompute_grad of {_name(f)}", flat_args + variables, result, rule)
 
-    wrapped.remade = lambda change: recompute_grad(change(f))  # type: ignore[attr-defined]
     return wrapped
 
 

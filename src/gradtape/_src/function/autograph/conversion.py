@@ -227,8 +227,8 @@ def converted_call(f: Any, args: tuple[Any, ...], kwargs: Any, scope: Any = None
         return f(*args, **kwargs)
     if isinstance(f, functools.partial):
         return converted_call(f.func, (*f.args, *args), {**f.keywords, **kwargs})
-    if hasattr(f, "remade"):  # a function of the user's inside one of ours
-        return f.remade(_handed_over)(*args, **kwargs)
+    if hasattr(type(f), "remade"):
+        return _handed_over(f)(*args, **kwargs)
     code = _code_called(f)
     if code is None:
         containers.calling(f)
@@ -236,7 +236,7 @@ def converted_call(f: Any, args: tuple[Any, ...], kwargs: Any, scope: Any = None
     if _is_users(code.co_filename):
         return _converted(f)(*args, **kwargs)
     if code.co_filename.startswith(PACKAGE):
-        # What gradtape is handed to call, it calls from here.
+        f = _handed_over(f)
         args = tuple(map(_handed_over, args))
         kwargs = {name: _handed_over(value) for name, value in kwargs.items()}
     return f(*args, **kwargs)
@@ -250,9 +250,47 @@ def _code_called(f: Any) -> CodeType | None:
     return function.__code__ if inspect.isfunction(function) else None
 
 
-def _handed_over(value: Any) -> Any:
-    users = inspect.isfunction(value) and _is_users(value.__code__.co_filename)
-    return _converted(value) if users else value
+def _handed_over(value: Any, within: tuple[Any, ...] = ()) -> Any:
+    """What gradtape is handed to call, converted: it calls it from here.
+
+    So is what something of gradtape's was handed when it was made, as `grad(f)` was `f`; `within`
+    is what is looked into on the way to it.
+    """
+    change = functools.partial(_handed_over, within=(*within, value))
+    if isinstance(value, functools.partial):
+        return functools.partial(change(value.func), *value.args, **value.keywords)
+    if hasattr(type(value), "remade"):  # a function of the user's inside one of ours
+        return value.remade(change)
+    function = value.__func__ if inspect.ismethod(value) else value
+    if not inspect.isfunction(function) or getattr(function, _MARK, False):
+        return value
+    filename = function.__code__.co_filename
+    if _is_users(filename):
+        return _converted(value)
+    if function is not value or not function.__closure__ or not filename.startswith(PACKAGE):
+        return value
+    cells = tuple([_converted_cell(cell, change, within) for cell in function.__closure__])
+    if all([new is old for new, old in zip(cells, function.__closure__, strict=True)]):
+        return function
+    result = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, cells
+    )
+    result.__kwdefaults__ = function.__kwdefaults__
+    return result
+
+
+def _converted_cell(
+    cell: types.CellType, change: Callable[[Any], Any], within: tuple[Any, ...]
+) -> types.CellType:
+    """The cell itself, which others may share, unless what is in it has to be converted."""
+    try:
+        held = cell.cell_contents
+    except ValueError:  # it is empty
+        return cell
+    if any([held is each for each in within]):  # a function that calls itself holds itself
+        return cell
+    new = change(held)
+    return cell if new is held else types.CellType(new)
 
 
 # Built-in functions of tensors
