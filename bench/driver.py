@@ -159,8 +159,8 @@ class Result:
         if checksum:
             self.checksums[system] = checksum
 
-    def ratio(self, over: str | None) -> float | None:
-        ours = self.figures.get("gradtape")
+    def ratio(self, over: str | None, of: str = "gradtape") -> float | None:
+        ours = self.figures.get(of)
         if over is None or ours is None:
             return ours
         theirs = self.figures.get(over)
@@ -177,7 +177,7 @@ class Result:
         if target.difference and target.over:
             ours, theirs = self.figures.get("gradtape"), self.figures.get(target.over)
             return None if ours is None or theirs is None else ours - theirs
-        ratio = self.ratio(target.over)
+        ratio = self.ratio(target.over, target.of)
         return ratio if ratio is None or not target.added else ratio - 1
 
 
@@ -192,7 +192,7 @@ class Settings:
 
     def source(self, system: str) -> Path | None:
         """Where the system is imported from, if it is a checkout of gradtape."""
-        checkout = {"gradtape": ROOT, "before": self.against}.get(system)
+        checkout = {"gradtape": ROOT, "function": ROOT, "before": self.against}.get(system)
         return checkout and checkout / "src"
 
 

@@ -75,9 +75,10 @@ def returned(step: Step, run: Run) -> Sample:
 class Target:
     """gradtape's figure in `case` over that of the system `over` is at most `at_most`.
 
-    Without `over` the figure itself is the ratio; with `over_case` it is that over gradtape's own
-    figure in another case; with `added` the ratio is that of the difference,
-    (gradtape - over) / over; with `difference` it is gradtape - over, in the question's unit.
+    With `of` it is the figure of another system, as gradtape compiled. Without `over` the figure
+    itself is the ratio; with `over_case` it is that over gradtape's own figure in another case;
+    with `added` the ratio is that of the difference, (gradtape - over) / over; with `difference`
+    it is gradtape - over, in the question's unit.
     """
 
     case: str
@@ -86,6 +87,7 @@ class Target:
     added: bool = False
     difference: bool = False
     over_case: str | None = None
+    of: str = "gradtape"
 
 
 @dataclass

@@ -148,7 +148,8 @@ def comparison(target: Target) -> str:
     over = SYSTEMS[target.over].label
     if target.difference:
         return f": gradtape - {over}"
-    return f": (gradtape - {over}) / {over}" if target.added else f": gradtape / {over}"
+    of = SYSTEMS[target.of].label
+    return f": (gradtape - {over}) / {over}" if target.added else f": {of} / {over}"
 
 
 def aligned(rows: Sequence[Row]) -> str:

@@ -76,6 +76,7 @@ KERAS = "keras==3.15.1"
 
 SYSTEMS = {
     "gradtape": System("gradtape", "gradtape"),
+    "function": System("gradtape @function", "gradtape"),
     "before": System("gradtape before", "gradtape"),  # another checkout: `--against`
     "torch": System(
         "PyTorch",

@@ -13,17 +13,25 @@ Function = Callable[[Any], Any]
 
 
 class Tools(NamedTuple):
-    """`gradients["f"](f)` is the gradient of f by forward mode, `"r"` by reverse mode."""
+    """`gradients["f"](f)` is the gradient of f by forward mode, `"r"` by reverse mode.
+
+    `number` makes what a loop carries of a Python number.
+    """
 
     tensor: Function
     norm: Function
     gradients: dict[str, Callable[[Function], Function]]
+    number: Function = float
+
+
+def step_of(f: Function, start: Any) -> Callable[[], Any]:
+    return lambda: f(start)
 
 
 def minimize(tools: Tools, f: Function, mode: str, x: Any) -> Any:
     """Gradient descent whose steps grow while they succeed; the value of every step decides."""
     gradient, norm = tools.gradients[mode](f), tools.norm
-    eta, accepted = SMALL, 0
+    eta, accepted = tools.number(SMALL), 0
     value, slope = f(x), gradient(x)
     while norm(slope) > SMALL:
         if accepted == 10:
@@ -78,6 +86,12 @@ def tape_tools(tf: Any) -> Tools:
         norm=lambda x: tf.sqrt(tf.reduce_sum(x * x)),
         gradients={"f": tf.autodiff.jacfwd, "r": tf.autodiff.grad},
     )
+
+
+def function_tools(tf: Any) -> Tools:
+    """In a function the numbers of a loop are tensors, of a dtype that has to be said."""
+    tools = tape_tools(tf)
+    return tools._replace(number=tools.tensor)
 
 
 def torch_tools(torch: Any) -> Tools:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.gradbench import gradbench
+from bench.gradbench import Prepared, gradbench, tape_program
 from bench.question import Step
 from bench.systems import compiled
 
@@ -53,12 +53,9 @@ def objective(xp: Any, z: Any, features: Any) -> Any:
     return w * (bent * z[:, 6:7] + z[:, 7:9] - features)
 
 
-@question.program("gradtape")
-def ba_tape(tf: Any, n: int, m: int, p: int) -> Step:
-    z, features = map(tf.constant, make_data(n, m, p))
-    weights = z[:, 14]
-
-    def errors(z: Any) -> Any:
+@tape_program(question)
+def ba_tape(tf: Any, n: int, m: int, p: int) -> Prepared:
+    def errors(z: Any, features: Any) -> Any:
         r, centre, f, origin, k1, k2, x, w = tf.split(z, (3, 3, 1, 2, 1, 1, 3, 1), 1)
         x = x - centre
         square = tf.reduce_sum(r * r, 1, keepdims=True)
@@ -73,17 +70,18 @@ def ba_tape(tf: Any, n: int, m: int, p: int) -> Step:
         rho = tf.reduce_sum(image * image, 1, keepdims=True)
         return w * (image * (1.0 + k1 * rho + k2 * rho**2) * f + origin - features)
 
-    def step() -> Any:
+    def errors_and_blocks(z: Any, features: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(z)
-            reprojection = errors(z)
+            reprojection = errors(z, features)
         blocks = tape.batch_jacobian(reprojection, z)
+        weights = z[:, 14]
         with tf.GradientTape() as tape:
             tape.watch(weights)
             of_weights = 1.0 - weights**2
         return reprojection, of_weights, blocks, tape.gradient(of_weights, weights)
 
-    return step
+    return errors_and_blocks, *make_data(n, m, p)
 
 
 @question.program("torch")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.gradbench import gradbench
+from bench.gradbench import Prepared, gradbench, tape_program
 from bench.question import Step
 from bench.systems import compiled
 
@@ -63,9 +63,8 @@ def objective(xp: Any, a: Any, scalars: bool) -> Any:
     return levels(a[None])[0]
 
 
-@question.program("gradtape")
-def det_tape(tf: Any, size: int, scalars: bool) -> Step:
-    a = tf.constant(make_data(size))
+@tape_program(question)
+def det_tape(tf: Any, size: int, scalars: bool) -> Prepared:
     columns = [tf.constant(kept_columns(n)) if n > 1 else None for n in range(size + 1)]
     sign = [tf.constant(signs(n)) for n in range(size + 1)]
 
@@ -77,7 +76,7 @@ def det_tape(tf: Any, size: int, scalars: bool) -> Step:
         below = tf.reshape(levels(tf.reshape(minors, (-1, n - 1, n - 1))), (-1, n))
         return tf.reduce_sum(a[:, 0] * sign[n] * below, axis=1)
 
-    def step() -> Any:
+    def value_and_gradient(a: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(a)
             if scalars:
@@ -86,7 +85,7 @@ def det_tape(tf: Any, size: int, scalars: bool) -> Step:
                 y = levels(a[None])[0]
         return y, tape.gradient(y, a)
 
-    return step
+    return value_and_gradient, make_data(size)
 
 
 @question.program("torch")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.gradbench import gradbench
+from bench.gradbench import Prepared, gradbench, tape_program
 from bench.question import Step
 from bench.systems import compiled
 
@@ -71,14 +71,12 @@ def objective(xp: Any, alpha: Any, mu: Any, q: Any, l: Any, x: Any) -> Any:  # n
     return constant(d, k, n) - n * logsumexp(alpha) + xp.sum(logsumexp(beta)) - wishart
 
 
-@question.program("gradtape")
-def gmm_tape(tf: Any, d: int, k: int, n: int) -> Step:
-    *parameters, x = map(tf.constant, make_data(d, k, n))
-    alpha, mu, q, below = parameters
+@tape_program(question)
+def gmm_tape(tf: Any, d: int, k: int, n: int) -> Prepared:
     index, zeros = tf.constant(places(d)), tf.zeros((k, 1), tf.float64)
-    points = tf.transpose(x)
 
-    def step() -> Any:
+    def value_and_gradient(points: Any, *parameters: Any) -> Any:
+        alpha, mu, q, below = parameters
         with tf.GradientTape() as tape:
             tape.watch(parameters)
             diagonal = tf.exp(q)
@@ -91,7 +89,8 @@ def gmm_tape(tf: Any, d: int, k: int, n: int) -> Step:
             y = constant(d, k, n) + fit - wishart
         return y, *tape.gradient(y, parameters)
 
-    return step
+    *parameters, x = make_data(d, k, n)
+    return value_and_gradient, x.T, *parameters
 
 
 @question.program("torch")

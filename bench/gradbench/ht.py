@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.gradbench import gradbench
+from bench.gradbench import Prepared, gradbench, tape_program
 from bench.question import Step
 from bench.systems import compiled
 
@@ -126,15 +126,11 @@ def objective(xp: Any, z: Any, hand: Hand) -> Any:
     return xp.reshape(hand.points - places[0], (-1,))
 
 
-@question.program("gradtape")
-def ht_tape(tf: Any, variant: str, n: int) -> Step:
-    arrays = make_data(variant, n)
-    hand = Hand(*map(tf.constant, arrays))
-    z = tf.constant(start(arrays))
-    corners = tf.unstack(hand.corners)
+@tape_program(question)
+def ht_tape(tf: Any, variant: str, n: int) -> Prepared:
     zero, identity = tf.zeros(1, tf.float64), tf.eye(3, dtype=tf.float64)
 
-    def residuals(z: Any) -> Any:
+    def residuals(z: Any, hand: Hand) -> Any:
         theta = z[-PARAMETERS:]
         angles = tf.gather(tf.concat((theta, zero), 0), hand.angles)
         entries = euler(tf.unstack(tf.sin(angles), axis=1), tf.unstack(tf.cos(angles), axis=1))
@@ -152,14 +148,18 @@ def ht_tape(tf: Any, variant: str, n: int) -> Step:
         rotation = tf.where(bent, tf.reshape(tf.stack(about), (3, 3)), identity)
         skin = tf.matmul(skin, rotation, transpose_b=True) + theta[3:6]
 
-        places = [tf.gather(skin, corner) for corner in corners]
+        places = [tf.gather(skin, corner) for corner in tf.unstack(hand.corners)]
         if len(places) > 1:
             u, v = tf.unstack((hand.us + z[:2, None])[:, :, None])
             places = [u * places[0] + v * places[1] + (1.0 - u - v) * places[2]]
         return tf.reshape(hand.points - places[0], (-1,))
 
-    jacobian = tf.autodiff.jacfwd(residuals)
-    return lambda: (jacobian(z),)
+    def jacobian(z: Any, *arrays: Any) -> Any:
+        hand = Hand(*arrays)
+        return (tf.autodiff.jacfwd(lambda z: residuals(z, hand))(z),)
+
+    hand = make_data(variant, n)
+    return jacobian, start(hand), *hand
 
 
 @question.program("torch")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.gradbench import gradbench
+from bench.gradbench import Prepared, gradbench, tape_program
 from bench.question import Step
 from bench.systems import compiled
 
@@ -34,12 +34,10 @@ def objective(xp: Any, points: Any, centroids: Any) -> Any:
     return xp.sum(points**2) + xp.sum(xp.min(distances, axis=1))
 
 
-@question.program("gradtape")
-def kmeans_tape(tf: Any, k: int, n: int, d: int) -> Step:
-    points, centroids = map(tf.constant, make_data(k, n, d))
-    ones = tf.ones_like(centroids)
-
-    def step() -> Any:
+@tape_program(question)
+def kmeans_tape(tf: Any, k: int, n: int, d: int) -> Prepared:
+    def newton(points: Any, centroids: Any) -> Any:
+        ones = tf.ones_like(centroids)
         with tf.autodiff.ForwardAccumulator(centroids, ones) as accumulator:
             with tf.GradientTape() as tape:
                 tape.watch(centroids)
@@ -49,7 +47,7 @@ def kmeans_tape(tf: Any, k: int, n: int, d: int) -> Step:
             gradient = tape.gradient(cost, centroids)
         return cost, gradient / accumulator.jvp(gradient)
 
-    return step
+    return newton, *make_data(k, n, d)
 
 
 @question.program("torch")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.gradbench import gradbench
+from bench.gradbench import Prepared, gradbench, tape_program
 from bench.question import Step
 from bench.systems import compiled
 
@@ -27,12 +27,11 @@ def objective(xp: Any, x: Any, n: int) -> Any:
     return 0.5 * xp.sum(residuals**2)
 
 
-@question.program("gradtape")
-def llsq_tape(tf: Any, n: int, m: int) -> Step:
-    x = tf.constant(make_data(n, m))
+@tape_program(question)
+def llsq_tape(tf: Any, n: int, m: int) -> Prepared:
     bounds = tf.constant([-1.0, 1.0], tf.float64)
 
-    def step() -> Any:
+    def value_and_gradient(x: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)
             t = tf.linspace(*bounds, n)
@@ -42,7 +41,7 @@ def llsq_tape(tf: Any, n: int, m: int) -> Step:
             y = 0.5 * tf.reduce_sum(residuals**2)
         return y, tape.gradient(y, x)
 
-    return step
+    return value_and_gradient, make_data(n, m)
 
 
 @question.program("torch")

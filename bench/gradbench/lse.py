@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.gradbench import gradbench
+from bench.gradbench import Prepared, gradbench, tape_program
 from bench.question import Step
 from bench.systems import compiled
 
@@ -26,18 +26,16 @@ def objective(xp: Any, x: Any) -> Any:
     return largest + xp.log(xp.sum(xp.exp(x - largest)))
 
 
-@question.program("gradtape")
-def lse_tape(tf: Any, n: int) -> Step:
-    x = tf.constant(make_data(n))
-
-    def step() -> Any:
+@tape_program(question)
+def lse_tape(tf: Any, n: int) -> Prepared:
+    def value_and_gradient(x: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)
             largest = tf.reduce_max(x)
             y = largest + tf.math.log(tf.reduce_sum(tf.exp(x - largest)))
         return y, tape.gradient(y, x)
 
-    return step
+    return value_and_gradient, make_data(n)
 
 
 @question.program("torch")

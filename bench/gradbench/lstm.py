@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.gradbench import gradbench
+from bench.gradbench import Prepared, gradbench, rounds, steps_of, tape_program
 from bench.question import Step
 from bench.systems import compiled
 
@@ -61,32 +61,31 @@ def objective(xp: Any, main: Any, extra: Any, state: Any, sequence: Any) -> Any:
     return -total / ((len(sequence) - 1) * WIDTH)
 
 
-@question.program("gradtape")
-def lstm_tape(tf: Any, layers: int, length: int) -> Step:
-    main, extra, initial, sequence = map(tf.constant, make_data(layers, length))
-    inputs, begin = tf.unstack(sequence), tf.unstack(initial)
-    b = WIDTH
-
-    def step() -> Any:
+@tape_program(question)
+def lstm_tape(tf: Any, layers: int, length: int) -> Prepared:
+    def loss_and_gradients(main: Any, extra: Any, initial: Any, sequence: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch((main, extra))
             rows, (e0, e1, e2) = tf.unstack(main), tf.unstack(extra)
-            state, total = list(begin), 0.0
-            for now, after in pairwise(inputs):
-                x = now * e0
+            inputs = steps_of(tf, sequence)
+            state, total = tf.unstack(initial), tf.constant(0.0, tf.float64)
+            for t in rounds(tf, length - 1):
+                x, new = inputs[t] * e0, []
                 for i in range(0, 2 * layers, 2):
                     gates = tf.concat((x, state[i], x, state[i]), 0) * rows[i] + rows[i + 1]
                     forget, entry, out, change = tf.split(gates, 4)
                     kept = state[i + 1] * tf.sigmoid(forget)
-                    state[i + 1] = kept + tf.sigmoid(entry) * tf.tanh(change)
-                    state[i] = x = tf.sigmoid(out) * tf.tanh(state[i + 1])
+                    cell = kept + tf.sigmoid(entry) * tf.tanh(change)
+                    x = tf.sigmoid(out) * tf.tanh(cell)
+                    new += [x, cell]
+                state = new
                 y = x * e1 + e2
                 normalizer = tf.math.log(2.0 + tf.reduce_sum(tf.exp(y)))
-                total = total + tf.reduce_sum(after * (y - normalizer))
-            loss = -total / ((length - 1) * b)
+                total = total + tf.reduce_sum(inputs[t + 1] * (y - normalizer))
+            loss = -total / ((length - 1) * WIDTH)
         return loss, *tape.gradient(loss, (main, extra))
 
-    return step
+    return loss_and_gradients, *make_data(layers, length)
 
 
 @question.program("torch")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.gradbench import gradbench
+from bench.gradbench import Prepared, gradbench, rounds, tape_program
 from bench.question import Step
 from bench.systems import compiled
 
@@ -38,21 +38,20 @@ def objective(xp: Any, x: Any, s: int) -> Any:
     return y[-1]
 
 
-@question.program("gradtape")
-def ode_tape(tf: Any, n: int, s: int) -> Step:
-    x = tf.constant(make_data(n, s))
+@tape_program(question)
+def ode_tape(tf: Any, n: int, s: int) -> Prepared:
     one, zeros = tf.ones(1, tf.float64), tf.zeros(n, tf.float64)
 
-    def step() -> Any:
+    def value_and_gradient(x: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = zeros
-            for _ in range(s):
+            for _ in rounds(tf, s):
                 y = runge_kutta(lambda y: x * tf.concat((one, y[:-1]), 0), y, 2 / s)
             last = y[-1]
         return last, tape.gradient(last, x)
 
-    return step
+    return value_and_gradient, make_data(n, s)
 
 
 @question.program("torch")

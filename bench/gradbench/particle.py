@@ -34,37 +34,47 @@ def landing(x: Any, v: Any) -> Any:
 def cost(tools: Tools, w: Any, inner: str) -> Any:
     slope = tools.gradients[inner](make_potential(tools, w))
     x, v = map(tools.tensor, ([0.0, 8.0], [0.75, 0.0]))
-    while (new := x + 0.1 * v)[1] > 0:
+    new = x + 0.1 * v
+    while new[1] > 0:  # AutoGraph has no `:=` here
         x, v = new, v - 0.1 * slope(x)
+        new = x + 0.1 * v
     return landing(x, v)
 
 
-def program(tools: Tools, modes: str, solved: bool) -> Step:
+def program(tools: Tools, modes: str, solved: bool) -> tuple[Function, Any]:
+    """A function, and its argument: where w begins."""
     outer, inner = modes
-    start = tools.tensor(0.0)
 
     def of(w: Any) -> Any:
         return cost(tools, w, inner)
 
     gradient = tools.gradients[outer](of)
     if solved:
-        return lambda: (_solver.minimize(tools, of, outer, start),)
-    return lambda: (of(start), gradient(start))
+        f: Function = lambda w: (_solver.minimize(tools, of, outer, w),)  # noqa: E731
+    else:
+        f = lambda w: (of(w), gradient(w))  # noqa: E731
+    return f, tools.tensor(0.0)
 
 
 @question.program("gradtape")
 def particle_tape(tf: Any, modes: str, solved: bool = False) -> Step:
-    return program(_solver.tape_tools(tf), modes, solved)
+    return _solver.step_of(*program(_solver.tape_tools(tf), modes, solved))
+
+
+@question.program("function")
+def particle_function(tf: Any, modes: str, solved: bool = False) -> Step:
+    f, start = program(_solver.function_tools(tf), modes, solved)
+    return _solver.step_of(tf.function(f, jit_compile=True), start)
 
 
 @question.program("torch")
 def particle_torch(torch: Any, modes: str, solved: bool = False) -> Step:
-    return program(_solver.torch_tools(torch), modes, solved)
+    return _solver.step_of(*program(_solver.torch_tools(torch), modes, solved))
 
 
 @question.program("autograd")
 def particle_autograd(autograd: Any, modes: str, solved: bool = False) -> Step:
-    return program(_solver.autograd_tools(autograd), modes, solved)
+    return _solver.step_of(*program(_solver.autograd_tools(autograd), modes, solved))
 
 
 @question.program("jax")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bench.gradbench import _solver, gradbench
-from bench.gradbench._solver import Tools
+from bench.gradbench._solver import Function, Tools
 from bench.question import Step
 from bench.systems import compiled
 
@@ -25,37 +25,44 @@ def f(x: Any, y: Any) -> Any:
     return x[0] ** 2 + x[1] ** 2 - (y[0] ** 2 + y[1] ** 2)
 
 
-def program(tools: Tools, modes: str, solved: bool) -> Step:
+def program(tools: Tools, modes: str, solved: bool) -> tuple[Function, Any]:
+    """A function, and its argument: where all begins."""
     outer, inner = modes
-    start = tools.tensor([1.0, 1.0])
 
-    def greatest(x: Any, mode: str) -> Any:
-        return _solver.minimize(tools, lambda y: -f(x, y), mode, start)
+    def peaks(start: Any) -> Any:
+        def greatest(x: Any, mode: str) -> Any:
+            return _solver.minimize(tools, lambda y: -f(x, y), mode, start)
 
-    def peak(x: Any) -> Any:
-        return f(x, greatest(x, inner))
+        def peak(x: Any) -> Any:
+            return f(x, greatest(x, inner))
 
-    def solve() -> Any:
-        x = _solver.minimize(tools, peak, outer, start)
-        return x, greatest(x, outer)
+        if solved:
+            x = _solver.minimize(tools, peak, outer, start)
+            return x, greatest(x, outer)
+        return peak(start), tools.gradients[outer](peak)(start), greatest(start, outer)
 
-    gradient = tools.gradients[outer](peak)
-    return solve if solved else lambda: (peak(start), gradient(start), greatest(start, outer))
+    return peaks, tools.tensor([1.0, 1.0])
 
 
 @question.program("gradtape")
 def saddle_tape(tf: Any, modes: str, solved: bool = False) -> Step:
-    return program(_solver.tape_tools(tf), modes, solved)
+    return _solver.step_of(*program(_solver.tape_tools(tf), modes, solved))
+
+
+@question.program("function")
+def saddle_function(tf: Any, modes: str, solved: bool = False) -> Step:
+    f, start = program(_solver.function_tools(tf), modes, solved)
+    return _solver.step_of(tf.function(f, jit_compile=True), start)
 
 
 @question.program("torch")
 def saddle_torch(torch: Any, modes: str, solved: bool = False) -> Step:
-    return program(_solver.torch_tools(torch), modes, solved)
+    return _solver.step_of(*program(_solver.torch_tools(torch), modes, solved))
 
 
 @question.program("autograd")
 def saddle_autograd(autograd: Any, modes: str, solved: bool = False) -> Step:
-    return program(_solver.autograd_tools(autograd), modes, solved)
+    return _solver.step_of(*program(_solver.autograd_tools(autograd), modes, solved))
 
 
 @question.program("jax")

@@ -131,3 +131,24 @@ def test_saddle(tf, modes):
     value, gradient, y = run(tf, "saddle", modes=modes)
     np.testing.assert_allclose(y, solution, rtol=1e-12)
     assert_close([value, gradient], [2.0 - (y**2).sum(), [2.0, 2.0]])
+
+
+SMALL = {
+    "lse": {"n": 10},
+    "llsq": {"n": 7, "m": 5},
+    "ode": {"n": 3, "s": 4},
+    "det": {"size": 4, "scalars": False},
+    "gmm": {"d": 3, "k": 2, "n": 5},
+    "kmeans": {"k": 3, "n": 20, "d": 2},
+    "lstm": {"layers": 2, "length": 4},
+    "ba": {"n": 2, "m": 3, "p": 5},
+    "ht": {"variant": "simple", "n": 4},
+    "particle": {"modes": "rr"},
+    "saddle": {"modes": "fr"},
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_compiled_as_eager(tf, name):
+    compiled = load(name).question.programs["function"](tf, **SMALL[name])
+    assert_close([np.asarray(a) for a in compiled()], run(tf, name, **SMALL[name]))
