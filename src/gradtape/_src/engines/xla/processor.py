@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 from functools import cache
+from threading import RLock
 from typing import Any
 
 import jax
@@ -31,14 +32,23 @@ def is_here() -> bool:
     return (getattr(chosen, "platform", chosen) or jax.default_backend()) == "cpu"
 
 
-@cache
+_lock = RLock()
+
+
 def _own_device() -> Any:
+    """The one device, whichever threads ask first: arrays of one client are nothing to another."""
+    with _lock:
+        return _make_device()
+
+
+@cache
+def _make_device() -> Any:
     return make_cpu_client(asynchronous=False).local_devices()[0]
 
 
 def is_own(client: Any) -> bool:
     """Whether a client of XLA is ours, which only programs of gradtape run on."""
-    return bool(_own_device.cache_info().currsize) and client is _own_device().client
+    return bool(_make_device.cache_info().currsize) and client is _own_device().client
 
 
 def options() -> dict[str, Any] | None:
