@@ -74,6 +74,15 @@ def test_cast_to_integers_keeps_the_bits_that_eager_code_keeps():
     np.testing.assert_array_equal(tf.cast(values, tf.uint8)[:2], [44, 251])
 
 
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.bfloat16])
+def test_cast_to_uint64_has_its_upper_half(dtype):
+    expected = [3, 2**62, 2**63, 3 * 2**62, 2**64 - 2**56]
+    values = tf.cast([3.5, *map(float, expected[1:])], dtype)
+    compiled = tf.function(lambda x: tf.cast(x, tf.uint64))(values)
+    assert tf.cast(values, tf.uint64).numpy().tolist() == expected
+    assert compiled.numpy().tolist() == expected
+
+
 @pytest.fixture
 def v():
     return tf.Variable([1.0, 2.0, 3.0])

@@ -201,6 +201,49 @@ def test_bitcast(tf):
     np.testing.assert_array_equal(tf.bitcast(tf.bitcast(x, tf.uint16), tf.float32), x)
 
 
+@pytest.mark.parametrize(
+    "source, target, highest",
+    [
+        ("float32", "int32", 2147483520),  # 2147483647 is no float32, and 2147483648 no int32
+        ("float32", "uint32", 4294967040),
+        ("float32", "float16", 65504.0),
+        ("float64", "int32", 2147483647),
+        ("float16", "int16", 32752),
+        ("bfloat16", "int16", 32640),
+        ("bfloat16", "uint16", 65280),
+        ("int32", "uint8", 255),
+    ],
+)
+def test_saturate_cast(tf, source, target, highest):
+    floats = "float" in source
+    large = [float("inf"), 1e300] if floats else [2**31 - 1, 300]
+    small = [5, 0 if target.startswith("u") else -5]
+    x = tf.cast(tf.constant([*large, *small], "float64" if floats else "int32"), source)
+    for cast in (tf.saturate_cast, tf.function(tf.saturate_cast)):
+        y = cast(x, getattr(tf, target))
+        assert y.dtype == target
+        assert y.numpy().tolist() == [highest, highest, *small]
+
+
+@pytest.mark.gradtape_only
+@pytest.mark.parametrize(
+    "source, target, highest",
+    [
+        ("float32", "int64", 2**63 - 2**39),  # TensorFlow: the lowest number
+        ("float64", "int64", 2**63 - 2**10),
+        ("float32", "uint64", 2**64 - 2**40),
+        ("bfloat16", "uint64", 2**64 - 2**56),
+        ("int64", "int64", 2**63 - 1),
+        ("int64", "uint64", 2**63 - 1),
+        ("int64", "float32", 2.0**63),
+    ],
+)
+def test_saturate_cast_to_64_bits(tf, source, target, highest):
+    x = tf.cast(float("inf"), source) if "float" in source else tf.constant(2**63 - 1)
+    for cast in (tf.saturate_cast, tf.function(tf.saturate_cast)):
+        assert cast(x, getattr(tf, target)).numpy() == highest
+
+
 def test_what_eager_code_does_not_need(tf):
     x = tf.constant([1.0, 2.0])
     assert tf.no_op() is None and tf.group(x, x) is None

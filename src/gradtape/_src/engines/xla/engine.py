@@ -121,8 +121,12 @@ class XlaEngine(Contract):
         """As on NumPy: XLA's own conversion takes the nearest number that there is."""
         if x.dtype.kind in "iub":
             return x.astype(dtype)
-        wide = np.int32 if dtype.itemsize < 4 or dtype == np.int32 else np.int64
         x = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+        if dtype == np.uint64:  # the machine's integers end in its middle
+            upper = x >= 2.0**63
+            lower = self.to_integers(jnp.where(upper, x - 2.0**63, x), np.dtype(np.int64))
+            return lower.astype(dtype) ^ jnp.where(upper, np.uint64(2**63), np.uint64(0))
+        wide = np.int32 if dtype.itemsize < 4 or dtype == np.int32 else np.int64
         lowest = np.iinfo(wide).min
         inside = (x >= float(lowest)) & (x < -float(lowest))
         return jnp.where(inside, x.astype(wide), jnp.asarray(lowest, wide)).astype(dtype)

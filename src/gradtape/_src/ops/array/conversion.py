@@ -176,11 +176,30 @@ def register_tensor_conversion_function(
 
 @lends_itself
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """`value` in another dtype, values outside its range clipped to its limits."""
+    """`value` in another dtype, values outside its range clipped to its limits.
+
+    To the limits that the dtype of `value` has a number for: 3e9 of float32 becomes the int32
+    2147483520, because 2147483647 is no float32, and the next one is out of range.
+    """
     value = to_tensor(value, "saturate_cast")
     wanted: DType = as_dtype(dtype)
     if value.dtype.is_complex or wanted.is_complex or wanted.is_bool or value.dtype.is_bool:
         return cast(value, wanted)
-    low, high = max(value.dtype.min, wanted.min), min(value.dtype.max, wanted.max)
-    kind = value._array.dtype.type
-    return cast(clip_by_value(value, kind(low), kind(high)), wanted)
+    (lowest, highest), (low, high) = _limits(value.dtype), _limits(wanted)
+    low, high = _within(max(lowest, low), value.dtype), _within(min(highest, high), value.dtype)
+    return cast(clip_by_value(value, low, high), wanted)
+
+
+def _limits(dtype: DType) -> tuple[int | float, int | float]:
+    """The smallest and the largest number, as Python's, which compare exactly."""
+    number: Any = float if dtype.is_floating else int
+    return number(dtype.min), number(dtype.max)
+
+
+def _within(limit: int | float, dtype: DType) -> Any:
+    """The number of `dtype` that is `limit`, or the next one on the side of 0."""
+    kind: Any = dtype.numpy_dtype.type
+    if not dtype.is_floating:
+        return kind(limit)
+    found = kind(float(limit))
+    return np.nextafter(found, kind(0)) if abs(float(found)) > abs(limit) else found
