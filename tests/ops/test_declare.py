@@ -18,8 +18,7 @@ from gradtape._src.testing import all_ops
 
 @pytest.fixture(autouse=True)
 def known_ops():
-    all_ops()
-    before = dict(registry)
+    before = all_ops()  # with those of modules that are imported late
     yield
     registry.clear()
     registry.update(before)
