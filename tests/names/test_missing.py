@@ -1,11 +1,13 @@
 """Every public name of TensorFlow is there, or gives one error that says what is."""
 
 import importlib
+import math
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gradtape
@@ -169,6 +171,8 @@ def test_the_number_of_sentences_is_one_that_can_be_kept_true():
         ("distribute.OneDeviceStratgey", ["distribute.OneDeviceStrategy"]),  # which is there
         ("saved_model.SaveOption", ["saved_model.SaveOptions"]),
         ("test.is_built_with_cudas", ["test.is_built_with_cuda"]),
+        ("optimizers.Adamm", ["optimizers.Adam", "optimizers.AdamW"]),
+        ("reshape(", ["reshape"]),  # what is no name at all is asked for by getattr
     ],
 )
 def test_a_slip_gets_what_may_be_meant(slip, meant):
@@ -188,6 +192,33 @@ def test_a_function_of_another_library(name, instead):
     assert f"does not have it. Write {instead}." in str(caught.value)
     for path in re.findall(r"\btf\.([\w.]*\w)", instead):
         resolve(path)
+
+
+@pytest.mark.parametrize(
+    "name, count",
+    [
+        *[(name, 1) for name in [
+            "absolute", "amax", "amin", "arccos", "arcsin", "arcsinh", "arctan", "arctanh",
+            "argwhere", "around", "average", "cbrt", "deg2rad", "diagonal", "empty_like", "exp2",
+            "fix", "fliplr", "flipud", "log10", "log2", "nan_to_num", "nansum", "prod", "rad2deg",
+            "ravel", "std", "tril", "triu", "trunc", "var",
+        ]],
+        *[(name, 2) for name in [
+            "dot", "floor_divide", "fmod", "hypot", "inner", "logaddexp", "power",
+            "remainder", "true_divide", "vdot",
+        ]],
+    ],
+)  # fmt: skip
+def test_what_to_write_for_a_function_of_numpy_gives_its_numbers(name, count):
+    x, y = [np.array([[0.25, -0.5], [-0.75, 0.6]]), np.array([[1.5, 0.4], [2.0, 0.7]])]
+    if name in ("exp2", "log10", "log2", "power"):
+        x = abs(x)
+    instead = FUNCTIONS[name].partition(", or ")[0]
+    names = {"tf": gradtape, "math": math, "x": gradtape.constant(x), "y": gradtape.constant(y)}
+    wanted = getattr(np, name)(*[x, y][:count])
+    if name == "empty_like":
+        wanted = np.zeros_like(x)
+    np.testing.assert_allclose(eval(instead, names), wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["mlir", "tpu", "experimental.numpy.sum"])

@@ -103,10 +103,10 @@ def _slips(home: str, name: str) -> list[str]:
 
     What is less alike is another function: `amax` is not `argmax`, `assign` not `sign`. So is what
     differs in a short name, in the first letter, or in a digit: `cat` is not `cast`, `erfcx` not
-    `erfc`, `istft` not `stft`, `conv4d` not `conv2d`.
+    `erfc`, `istft` not `stft`, `conv4d` not `conv2d`. (A letter that is doubled is a slip.)
     """
     names = _namespaces().get(home, [])
-    sized = [there for there in names if re.fullmatch(rf"{name}\d+", there)]
+    sized = [there for there in names if re.fullmatch(rf"{re.escape(name)}\d+", there)]
     if sized and name[-1:].isalpha():  # `float`, `int`
         return sized
     if name.endswith("s") and name[:-1] in names:
@@ -118,7 +118,7 @@ def _slips(home: str, name: str) -> list[str]:
 
 def _may_be_slip(name: str, there: str) -> bool:
     alike = name[:1] == there[0] and re.findall(r"\d", name) == re.findall(r"\d", there)
-    added = len(name) == len(there) + 1 and name.startswith(there)
+    added = name[:-1] == there and name[-1:] != name[-2:-1]
     return alike and len(name) > (6 if added else 4)
 
 
