@@ -1,6 +1,8 @@
 """What CONTRIBUTING says is so: its ops, its table of tests, its rules."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,16 @@ def test_every_file_has_a_test_file(package):
     files = {path.stem for path in (ROOT / "src/gradtape/_src" / package).glob("*.py")}
     tests = {path.stem for path in (ROOT / "tests" / package).glob("test_*.py")}
     assert {f"test_{name}" for name in files - {"__init__"}} - tests == set()
+
+
+def test_the_tests_are_found_by_pytest_itself():
+    """`.venv/bin/pytest`, unlike `python -m pytest`, does not look into the current folder."""
+    files = [
+        path for path in (ROOT / "tests").rglob("test_*.py") if "from tests" in path.read_text()
+    ]
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "--collect-only", *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 def test_no_module_is_longer_than_the_page_says():
