@@ -117,7 +117,7 @@ _threads = 0  # as it was set; 0: the default
 
 def _renew() -> None:
     """After a fork, in the child: the threads are not there any more, and nobody holds the lock."""
-    helpers.__init__()  # type: ignore[misc]
+    helpers.__init__()
 
 
 if hasattr(os, "register_at_fork"):

@@ -32,7 +32,7 @@ class _Owner:
         self.__array_interface__ = memory.__array_interface__
 
 
-class _Loan(ref):  # type: ignore[type-arg]
+class _Loan(ref):
     """What is called, with itself, when the owner is gone."""
 
     __slots__ = ("memory",)
@@ -88,7 +88,7 @@ class _Store:
 _store = _Store()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_store.__init__)  # type: ignore[misc]
+    os.register_at_fork(after_in_child=_store.__init__)
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> Any:

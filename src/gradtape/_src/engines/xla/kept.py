@@ -29,7 +29,7 @@ def _programs() -> Store | None:
     if chosen.lower() == "off":
         return None
     folder = chosen or cache_folder()
-    return folder and Store(os.path.join(folder, "gradtape", "programs"), _LIMIT)  # type: ignore[return-value]
+    return folder and Store(os.path.join(folder, "gradtape", "programs"), _LIMIT)
 
 
 class _State:

@@ -28,7 +28,7 @@ def is_here() -> bool:
     """Whether programs run on the processor."""
     if placement.card is not None:
         return False
-    chosen: Any = jax.config.jax_default_device  # type: ignore[attr-defined]
+    chosen: Any = jax.config.jax_default_device
     return (getattr(chosen, "platform", chosen) or jax.default_backend()) == "cpu"
 
 

@@ -28,7 +28,7 @@ def static_int(value: Any, op: str, name: str) -> int:
         return value
     value = size_of(value)
     if is_open(value):
-        return value  # type: ignore[no-any-return]
+        return value
     try:
         return int(value.__index__())
     except SymbolicTensorError as error:

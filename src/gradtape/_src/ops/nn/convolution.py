@@ -77,7 +77,7 @@ def _in_float32_if_need_be(kernel: Callable[..., Any]) -> Callable[..., Any]:
         return (kernel if xp.convolves_halves else widened)(xp, *arrays, **params)
 
     run.__name__, run.__doc__ = kernel.__name__, kernel.__doc__
-    run.parameters = parameters_of(kernel)  # type: ignore[attr-defined]
+    run.parameters = parameters_of(kernel)
     return run
 
 
