@@ -123,6 +123,14 @@ def test_what_is_recommended_exists(sentence):
     assert not re.search(r"bitcast|saturate_cast|tf\.u?int\d+\)", sentence)  # they end a gradient
 
 
+def test_no_sentence_denies_what_is_there():
+    """Threads, memory growth, virtual devices and profiles came after their sentences."""
+    virtual = missing.advice("config.experimental.set_virtual_device_configuration")
+    assert "tf.config.set_logical_device_configuration" in virtual
+    said = " ".join(SENTENCES.values())
+    assert not re.search("no memory growth|no thread pools|cProfile", said)
+
+
 def test_no_sentence_is_idle():
     missing_names = {first_missing(path) for path in NAMES} - {None} | UNLISTED
     used = {missing.advice(path) for path in missing_names}
