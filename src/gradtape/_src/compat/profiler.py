@@ -37,7 +37,7 @@ class _State:
     folder: str | None = None  # for which is being recorded
     kept: TemporaryDirectory[str] | None = None  # where, until it is known that it is wanted
     ops: Any = None  # the profiler of op calls
-    names: Witness | None = None  # who tells JAX of them
+    names: Witness | None = None  # tells JAX of them
 
 
 _state = _State()

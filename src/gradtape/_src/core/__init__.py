@@ -1,5 +1,5 @@
 """The heart: tensors, ops, dispatch, the chain rule. It knows no op and no array library by name.
 
 Read `backward.py` first: it is the chain rule. Then `dispatch.py`: how an op call becomes a record;
-`recorder.py`: who is told of it; `late.py`: what the core calls of the layers above.
+`recorder.py`: what is told of it; `late.py`: what the core calls of the layers above.
 """

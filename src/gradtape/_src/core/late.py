@@ -1,9 +1,10 @@
-"""Functions that the core, and one that tf.data, calls and that higher layers define.
+"""Functions that a lower layer calls and a higher one defines.
 
-The core knows no op by name, nor how functions are traced. The few functions that it needs of them
-are attributes of `late`, each declared here with its signature and its supplier. One place fills
-them all, `gradtape._src.heart`, which every import of gradtape runs first; it sets the operators of
-Tensor and Variable too. (Methods that called on from here would cost each operator 0.06 µs.)
+The core knows no op by name, nor how functions are traced; a tape knows nothing of reports about
+it. The few functions that they need from above are attributes of `late`, each declared here with
+its signature and its supplier. One place fills them all, `gradtape._src.heart`, which every import
+of gradtape runs first; it sets the operators of Tensor and Variable too. (Methods that called on
+from here would cost each operator 0.06 µs.)
 """
 
 from __future__ import annotations

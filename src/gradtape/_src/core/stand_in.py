@@ -1,6 +1,6 @@
 """StandIn: an object of another library that stands for a tensor, as Keras' variables do.
 
-It says by TensorFlow's protocol which one it stands for: `__tf_tensor__(dtype, name)`. Its class
+Its method `__tf_tensor__(dtype, name)`, of TensorFlow's protocol, gives that tensor. Its class
 inherits from this one, `tf.__internal__.types.Tensor`, and so its objects are tensors to every op.
 What stands for a variable has a `handle` besides, the variable itself, by which tapes know it.
 """

@@ -17,7 +17,7 @@ from .interrupts import keep
 
 class _Tracing:
     def __init__(self) -> None:
-        self.threads: set[int] = set()  # that trace now: if there are none, who asks is done
+        self.threads: set[int] = set()  # those that trace now; if none does, there is no graph
         self.witnesses: tuple[Any, ...] = ()  # see witness.py: told of all that happens to tensors
         self.noting = False  # whether there are any of either
         self.looking = False  # whether a witness looks into programs
@@ -34,7 +34,7 @@ class _Functions:
     eagerly = False
     jax: bool | None = None  # whether JAX is there; None until it is looked for
     looks_on: Callable[[Any], None] | None = None  # given the trace of each function that is called
-    compile = False  # once all of it is known: they compile, and nobody looks on
+    compile = False  # True once it is known that they compile, and `looks_on` is None
 
 
 tracing = _Tracing()

@@ -1,7 +1,7 @@
-"""Trackable: an object whose variables checkpoints save, and what it says they are.
+"""Trackable: an object that says which of its values checkpoints save.
 
-A class that is one says what it leads to by TensorFlow's protocol: `_trackable_children()` gives
-objects by name, `_serialize_to_tensors()` the tensors that it consists of itself. `AutoTrackable`
+It does so by TensorFlow's protocol: `_trackable_children()` gives the objects that it leads to by
+name, `_serialize_to_tensors()` the tensors that it consists of itself. `AutoTrackable`
 leads to whatever its attributes hold.
 """
 

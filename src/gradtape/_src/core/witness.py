@@ -1,4 +1,4 @@
-"""Witnesses: who is told of all that happens to tensors, whether a tape records it or not.
+"""Witnesses: objects that are told of all that happens to tensors, recorded by a tape or not.
 
 A recorder (recorder.py) follows what it watches, for a derivative. A witness looks on at all of it:
 to say why a gradient is None, where a NaN began, what took the time. While there is none, an op

@@ -1,6 +1,7 @@
 """Windows along one axis, as `xp.windows`: what an engine must do, and how if it does not say.
 
-What of a window lies outside of the axis does not exist: it is never the largest, and 0 in a sum.
+The part of a window beyond the ends of the axis does not count: it is never the largest, and 0 in
+a sum.
 Windows over several axes go one axis after the other, the last one first, which takes `h + w` steps
 where a window of h x w would take `h * w`.
 """

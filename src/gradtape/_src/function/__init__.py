@@ -2,8 +2,8 @@
 
 A call goes through these, in this order:
 
-- `api.py`: `function`, which finds or makes the trace for a call; `signature.py`: by its arguments;
-  `method.py`: a function as a method;
+- `api.py`: `function`, which finds or makes the trace for a call; `signature.py`: what of the
+  arguments decides on the trace; `method.py`: a function as a method;
 - `graph.py`: the trace of one Python call; `trace.py`: how it is made with JAX; `streams.py`: what
   it takes from iterators; `autograph/`: Python's control flow in it;
 - `concrete.py`: a trace, compiled, and how it is called; `layout.py`: in what order arrays go in

@@ -40,7 +40,7 @@ class ByNeed:
                     self.with_open_sizes = None
         return self._trace(leaves).call(leaves)
 
-    # For those who look inside
+    # For inspection
 
     def __getattr__(self, name: str) -> Any:
         """What one trace has to say for all: the one with open sizes, or an example."""

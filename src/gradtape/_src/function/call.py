@@ -445,7 +445,7 @@ class CompiledCall(Call):
         }
 
     def _can_be_mapped(self, given: dict[Slot, Tensor]) -> bool:
-        """Whether JAX can map a derivative: no size is open, and nobody wants to know of it."""
+        """Whether JAX can map a derivative: no size is open, and no recorder listens."""
         is_closed = self.program.graph.sizes is None
         return is_closed and not recorders() and all([type(g) is Tensor for g in given.values()])
 

@@ -286,7 +286,7 @@ class ConcreteFunction:
         known = key is not None and key in self.graph.tracked
         return key if known and is_inexact(self.graph.tensors[key]) else None  # type: ignore[index]
 
-    # For those who look inside
+    # For inspection
 
     def inputs_outside(self) -> tuple[list[Tensor], list[Variable], int]:
         """What the inputs of the program are: tensors, variables, and the number of random keys."""

@@ -276,7 +276,7 @@ class Graph(Observer):
         return x if known is None else known.twin
 
     def settle(self, since: Mark) -> None:
-        """Follow no longer what is constant: nobody holds it but this graph, so no tape watches it.
+        """Follow constants no longer: only this graph holds them, so no tape can watch them.
 
         Most of these are numbers of the Python function itself. To be called at the end of a
         stretch, before others know its records.

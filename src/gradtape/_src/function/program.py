@@ -49,7 +49,7 @@ class Derivative(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a program returns beyond its outputs, for those who are going to differentiate it."""
+    """What a program returns beyond its outputs, for its derivative."""
 
     residuals: tuple[Any, ...]  # tracers
     inner: tuple[int, ...]  # the keys of what derivatives of derivatives depend on
@@ -81,7 +81,7 @@ class Checked(NamedTuple):
         return bool(self.flags or self.looked_at)
 
     def run(self, *arrays: Any) -> list[Any]:
-        """The outputs of a run, for those who do not lay them out anew."""
+        """The outputs of a run in the order of the program, looked at."""
         outputs = self.run_unseen(*arrays)
         return self.seen(outputs, outputs[: self.looked_at])
 

@@ -1,4 +1,4 @@
-"""Asking for explanations: the journal begins with the first who wants one, ends with the last."""
+"""Asking for explanations: the journal is kept from the first request to the end of the last."""
 
 from __future__ import annotations
 

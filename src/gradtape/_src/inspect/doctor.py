@@ -1,4 +1,4 @@
-"""The doctor: all that looks at a run, together, and what is made of what they saw."""
+"""The doctor: all witnesses of a run together, and the report of what they saw."""
 
 from __future__ import annotations
 

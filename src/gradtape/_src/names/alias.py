@@ -23,7 +23,7 @@ from .missing import missing_module
 from .private_places import PRIVATE_PLACES
 
 _JAX2TF = "jax.experimental.jax2tf"
-"""JAX's own needs the runtime of TensorFlow, and is in nobody else's way."""
+"""Replaced too: JAX's own module calls the runtime of TensorFlow, which is not here."""
 
 SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
 
@@ -118,7 +118,7 @@ class _Alias(MetaPathFinder, Loader):
         if not hidden and _exists(_own(name)):
             return ModuleSpec(name, self, is_package=True)
         if sys._getframe(2).f_globals["__name__"] == "importlib.util":
-            return None  # somebody asks find_spec whether there is such a module
+            return None  # the caller of find_spec asks whether there is such a module
         raise missing_module(name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

@@ -194,7 +194,7 @@ class Cell:
         host = self._private
         if host is None:
             host = self._private = self.read()
-        self.host = None  # whoever reads from here on waits; who did before is counted
+        self.host = None  # a reader waits from here on; one that came before is counted below
         self.device = self.spare = None
         array = host._array
         if (

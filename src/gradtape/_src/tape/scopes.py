@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import logging
 
 _scopes: ContextVar[tuple[tuple[name_scope, str], ...]] = ContextVar("name scopes", default=())
-"""Of this thread, from the outermost in: who was entered, and what names begin with inside."""
+"""The scopes that this thread has entered, the outermost first, each with the prefix of names."""
 keep_variable(_scopes)
 keep_variable(placement.block_of_thread)
 

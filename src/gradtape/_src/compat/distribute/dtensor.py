@@ -1,4 +1,4 @@
-"""`tf.experimental.dtensor` on one device: meshes and layouts, which then say that all is there."""
+"""`tf.experimental.dtensor` on one device: meshes and layouts of this one device."""
 
 from __future__ import annotations
 

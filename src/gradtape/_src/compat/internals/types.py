@@ -1,4 +1,4 @@
-"""`tf.types`: what values count as, for those who ask by `isinstance`."""
+"""`tf.types`: classes to ask for with `isinstance`."""
 
 from __future__ import annotations
 

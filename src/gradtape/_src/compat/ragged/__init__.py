@@ -1,4 +1,4 @@
-"""Ragged tensors: their class, and what the ops are for them, which is known once they exist."""
+"""Ragged tensors: their class, and what ops do with them. Imported with the first of them."""
 
 from . import elementwise, joining, reduction, selection, shape
 from .elementwise import map_flat_values

@@ -1,4 +1,4 @@
-"""Rows filled up to one length, and what of the rows of a tensor is no filling."""
+"""Ragged rows padded to one length, and padded rows made ragged again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ordinary functions are for sparse tensors: those that TensorFlow has for them, no others."""
+"""What ordinary functions do with sparse tensors: those that take some in TensorFlow too."""
 
 from __future__ import annotations
 

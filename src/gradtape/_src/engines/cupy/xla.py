@@ -108,9 +108,9 @@ def _retire(number: int) -> None:
 def begun(array: Any) -> bool:
     """Whether a program that gives this array runs on the card by now; raise if it cannot.
 
-    A call of a program without enough memory returns arrays, of which only who waits for them, or
-    asks for their memory, learns it. This asks, and waits for nothing: 9 µs. (`is_ready` takes up
-    to 30, and the address of the memory is there even so.)
+    A call of a program without enough memory returns arrays all the same: they raise when they are
+    waited for, or asked for their memory. This asks for it, and waits for nothing: 9 µs.
+    (`is_ready` takes up to 30, and the address of the memory is there even so.)
     """
     if not has_card():
         return False

@@ -1,7 +1,8 @@
-"""Lists, dicts and sets that a block changes of which only the program knows if it runs, how often.
+"""Lists, dicts and sets that a branch or the body of a loop of the program changes.
 
-Such a block is traced once, so it changes them once, whatever the program does. What is tried
-changes nothing; and the tensors that a block puts there, or removes, are of no use after it.
+Such a block is traced once, so it changes them once, however often the program runs it. Where it is
+traced only as a trial, its changes are undone. The tensors that it puts there, or removes, are of
+no use after it.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Changes:
             _fill(container, before)
 
     def spoil(self) -> None:
-        """Let nobody use the tensors that have a value, and so seem to be of use after the block.
+        """Make tensors that have a value, and so seem to be of use after the block, raise if used.
 
         (One that has none says itself that it is of a block.)
         """

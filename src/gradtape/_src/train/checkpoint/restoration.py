@@ -57,7 +57,7 @@ class Restoration:
         return known is not None and known() is leaf
 
     def report_at_end(self) -> None:
-        """Have values that found no variable reported when nobody can want them any more."""
+        """Report values that found no variable when this object goes, and none can come."""
         self._report = finalize(self, _report, self.file.path, self._left)
 
     def expect_partial(self) -> None:

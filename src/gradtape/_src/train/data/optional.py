@@ -23,7 +23,7 @@ class Optional(CompositeTensor):
     """
 
     def __init__(self, has_value: Any, value: Any, element_spec: Any) -> None:
-        """For those who make one: `from_value`, `empty`, and iterators."""
+        """Called by `from_value`, `empty` and iterators, which make one."""
         self._has_value = as_tensor(has_value)
         self._value = value
         self._element_spec = element_spec

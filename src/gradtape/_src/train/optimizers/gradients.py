@@ -45,7 +45,7 @@ def gradient_for(variable: Variable, g: Any, by_rows: bool, title: str) -> Any:
     """The gradient `g` as an array of the shape and dtype of `variable`.
 
     An IndexedSlices becomes `GradientRows` if `by_rows`, else an array: the numbers are the same.
-    `title` is who asks, for errors.
+    `title` is the name that errors begin with.
     """
     if type(g) is not Tensor:
         if by_rows and isinstance(g, IndexedSlices):
