@@ -115,7 +115,7 @@ class TypeSpec:
         raise ValueError(f"No type is common to {self} and {other}.")
 
     def _parts(self) -> Any:
-        """What tells it from other specs of its class, hashable."""
+        """A hashable value that differs between specs of this class that are not equal."""
         return _hashable(self._serialize())
 
     def __eq__(self, other: object) -> bool:

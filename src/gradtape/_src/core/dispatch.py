@@ -363,7 +363,7 @@ def _track(out: Tensor, tracked: set[int | None]) -> int:
 
 
 def _prepare(op: Op, tensors: Any) -> Any:
-    """The arguments as tensors, those that must agree in dtype agreeing."""
+    """The arguments as tensors; those that must have one dtype have it, or this raises."""
     positions = op.alike_of(tensors) if op.variadic else op.alike
     dtype = None
     for i in positions:

@@ -43,7 +43,7 @@ def replacing(path: str, durable: bool = True) -> Iterator[BinaryIO]:
 
 
 def remove_leftovers(path: str) -> None:
-    """Delete what processes that were killed inside `replacing` left, for names that begin so."""
+    """Delete the leftovers of killed processes, of files whose paths begin with `path`."""
     folder, start = os.path.split(path)
     with os.scandir(folder or os.curdir) as entries:
         for entry in entries:

@@ -195,7 +195,7 @@ def children(structure: Any) -> Any:
 
 
 def metadata(structure: Any) -> Any:
-    """What of an object stays as it is, beside its components."""
+    """What an object consists of besides its components, and is not flattened."""
     return structure.__tf_flatten__()[0] if hasattr(structure, "__tf_flatten__") else ()
 
 

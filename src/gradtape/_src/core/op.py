@@ -286,7 +286,7 @@ class Op:
         return function
 
     def make_rule(self, function: Callable[..., Any], variadic: bool = False) -> Rule:
-        """`function`, that names what it needs, as a Rule."""
+        """The Rule made of `function`, whose parameters name what it needs."""
         parameters = parameters_of(function)
         given = ("g", "index") if variadic else ("g",)
         self._check_names(parameters.names, (*given, *self.slots, *self.static))

@@ -589,7 +589,7 @@ class Function(Generic[P, R]):
             return by_need
 
     def _list_all_concrete_functions(self) -> list[Any]:
-        """The traces that there are; the one of its `input_signature`, if it has one."""
+        """All traces made so far; with an `input_signature`, the one trace for that."""
         return self._known_traces(())
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:

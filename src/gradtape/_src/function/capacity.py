@@ -113,7 +113,7 @@ class Growing:
                 self._reruns.repeat()
 
     def prepare(self, rows: Mapping[str, int]) -> None:
-        """Compile it for these capacities, by name, as far as they occur in it."""
+        """Compile the program for those of these capacities, given by name, that it has."""
         names = [*[c.name for c in self._counted], *self._sizes.names]
         self._for({name: rows[name] for name in names})
 

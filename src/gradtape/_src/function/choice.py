@@ -42,7 +42,7 @@ class Result(NamedTuple):
 
 
 class Residual(OfArray):
-    """What one branch computes on the way. If another one runs, it is zeros."""
+    """A value that one branch computes on the way; zeros if another branch runs."""
 
     def __init__(self, branch: int, array: Any) -> None:
         super().__init__(array)

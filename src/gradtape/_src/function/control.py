@@ -168,7 +168,7 @@ class TracedBlock:
 
 
 def _together(leaf: Any, *op: str) -> Tensor:
-    """A leaf as one tensor, a TensorArray as that of all its elements."""
+    """A leaf as one tensor; of a TensorArray, the tensor of all its elements."""
     return leaf._together() if isinstance(leaf, TensorArray) else as_tensor(leaf, None, *op)
 
 
@@ -349,7 +349,7 @@ class _LoopVariable:
         return _together(part, self._name) if known else None
 
     def inside(self) -> Any:
-        """What the block sees of it."""
+        """The value as the Python code of the block sees it."""
         symbols = [
             part._with(x, partial(self._first_element, i)) if isinstance(part, TensorArray) else x
             for i, (part, x) in enumerate(zip(self.parts, self.inputs, strict=True))
@@ -391,7 +391,7 @@ class _LoopVariable:
         return nest.pack_parts(self.begin, self.inputs)
 
     def learn_from(self, later: Any) -> None:
-        """Know what it is made of, if only what it is after the round says so."""
+        """Take over what the value after a round is made of, if that was not known before."""
         if not self._is_known and _is_known(later):
             self._learn(later._type_spec)
 

@@ -263,7 +263,7 @@ class Graph(Observer):
 
     @property
     def recorders_around(self) -> tuple[Any, ...]:
-        """Those that listen outside of this block, while it is traced."""
+        """The recorders that listen around this block while it is traced."""
         return self._around
 
     def _owns(self, array: Any) -> bool:
@@ -506,7 +506,7 @@ class Graph(Observer):
         return self._give_key(lambda: self._new_key(stream, fresh))
 
     def repeatable(self, make: Callable[[], Any]) -> Any:
-        """What `make()` gives; in a block that repeats its draws, what it gave at first."""
+        """The result of `make()`; in a block that repeats its draws, that of the first time."""
         return self._give_key(make)
 
     def _new_key(self, stream: Any, fresh: Callable[[], Any]) -> Any:

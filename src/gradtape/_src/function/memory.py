@@ -57,7 +57,7 @@ class ProgramMemory(Tabled):
         return sorted(rows, key=lambda row: -row[2])
 
     def head(self) -> list[str]:
-        """What it takes in all, and which line most of it."""
+        """How much memory the program takes in all, and which line takes most of it."""
         lines = [
             f"{self.name} takes {bytes_text(self.total)}: arguments {bytes_text(self.arguments)}, "
             f"outputs {bytes_text(self.outputs)} ({bytes_text(self.aliased)} of them written over "

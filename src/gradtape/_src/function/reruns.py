@@ -93,7 +93,7 @@ class Reruns:
             inside.pause()
 
     def action(self, act: Callable[..., None]) -> Callable[..., None]:
-        """`act`, as a program calls it that may run again."""
+        """`act` for a program that may run again: what was done is not done twice."""
         self.calls_python = True
 
         def once(*values: Any) -> None:
@@ -107,7 +107,7 @@ class Reruns:
         return once
 
     def question(self, ask: Callable[..., Any]) -> Callable[..., Any]:
-        """`ask`, which gives a result, as a program calls it that may run again."""
+        """`ask` for a program that may run again: asked the same, it answers the same."""
         self.calls_python = True
 
         def once(*values: Any) -> Any:

@@ -199,7 +199,7 @@ class Takes:
         return tensors
 
     def _take_now(self, source: Source, optional: bool, likes: list[Any]) -> list[Any]:
-        """What the program gets that asks while it runs."""
+        """The next element, for a program that asks for it while it runs."""
         try:
             parts = _parts(next(self._now[source]), self.name)
         except StopIteration:

@@ -480,7 +480,7 @@ class Executable:
 
     @property
     def footprint(self) -> Footprint:
-        """What it takes of memory."""
+        """How much memory the program takes."""
         return footprint(self._function, self._avals, self._donated)
 
     def _on_device(self, i: int, array: Any) -> Any:

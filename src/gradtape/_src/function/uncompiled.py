@@ -32,7 +32,7 @@ class Uncompiled:
         return f"<not compiled: {self.reason}>"
 
     def follows_from(self, other: Uncompiled) -> bool:
-        """Whether it is for what keeps `other`, which is around, from being compiled."""
+        """Whether the reason is that of `other`, a call around this one."""
         return self.reason == other.reason or self.advice == other.advice == TextError.advice
 
 

@@ -66,7 +66,7 @@ class Row(Operand):
 
 
 class RoundNumber(Operand):
-    """Which round it is."""
+    """The number of the round."""
 
     def value(self, run: Run) -> Any:
         return run.number
@@ -177,7 +177,7 @@ class Gathered(NamedTuple):
     counts: list[Any]  # the most rounds of the loops inside that have to be counted
 
     def and_of(self, one: Gathered) -> Gathered:
-        """With what one round gives."""
+        """What this and one more round give together."""
         totals = [a + b for a, b in zip(self.totals, one.totals, strict=True)]
         failures = [a + b for a, b in zip(self.failures, one.failures, strict=True)]
         return Gathered(totals, failures, list(map(larger, self.counts, one.counts)))

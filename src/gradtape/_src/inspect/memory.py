@@ -105,7 +105,7 @@ class Largest(Places):
 
 
 def _records(tape: Any) -> Any:
-    """The records that a tape holds, as they lie there."""
+    """The records that a tape holds, or its ledger in its place, in their own form."""
     if tape._ledger is not None:
         return tape._ledger._entries
     return tape.records or tape._used_records or ()
@@ -154,7 +154,7 @@ class _Use:
 
     @property
     def key(self) -> int:
-        """What it was made as; of what was given, what was first made of it."""
+        """The key of the tensor; of one that was given, that of the first tensor made of it."""
         return self.maker[1] if self.maker is not None else next(iter(self.keepers), 0)
 
 

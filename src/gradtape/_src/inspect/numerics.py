@@ -435,7 +435,7 @@ def _summary(x: Any) -> str:
 
 
 class CheckingNumerics:
-    """What `enable_check_numerics` gives: as a block, checks end with it."""
+    """What `enable_check_numerics` gives: in a `with`, the checks end with the block."""
 
     def __init__(self, before: NumericsCheck | None) -> None:
         self._before = before

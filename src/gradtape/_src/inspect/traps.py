@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A fault, as far as traps are told apart by it."""
+    """What is known of a fault, and decides which trap it is."""
 
     op: str
     of: str | None  # the op whose derivative was computed

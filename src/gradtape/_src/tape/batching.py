@@ -223,7 +223,7 @@ class Batch:
         return x.whole if type(x) is BatchedTensor and x.batch is self else x
 
     def _cotangent(self, x: Tensor, cotangent: Any) -> Any:
-        """The cotangent of what `x` is to all elements, from what it is to one."""
+        """The cotangent of `x` outside of the batch, from that of what an element sees of it."""
         if cotangent is None:
             return None
         cotangents = self.joined(dense(cotangent))

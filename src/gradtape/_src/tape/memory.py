@@ -35,7 +35,7 @@ class Held:
 
     @property
     def what(self) -> str:
-        """What it is, to read."""
+        """A text that says what it is: the op that made it, its shape, its dtype."""
         made = self.op or (f"variable {self.name}" if self.name else "given")
         return f"{made} {list(self.shape)} {self.dtype}"
 
@@ -119,7 +119,7 @@ class Memory(Tabled):
     # Showing it
 
     def head(self) -> list[str]:
-        """What is held in all, and what would be freed by what."""
+        """How much the tape holds in all, and how much of it could be freed, by which means."""
         where = f" at {short(self.file)}:{self.line}" if self.file else ""
         lines = [
             f"The tape{where} holds {bytes_text(self.total)}: {len(self.tensors)} arrays of "

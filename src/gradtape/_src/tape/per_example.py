@@ -90,7 +90,7 @@ def _has_rows(value: Any, count: int) -> bool:
 
 
 def _rows(batch: Batch, value: Any) -> Any:
-    """`value` as an example sees it: its row of a tensor that has one for each, all of others."""
+    """What an example sees of `value`: its row, or all of it if there is no row for each."""
     count = batch.size
     if isinstance(value, Spec):
         return Spec((1, *value.shape[1:]), value.dtype) if value.shape[:1] == (count,) else value

@@ -270,7 +270,7 @@ class TensorArray:
         return self._whole
 
     def _apart(self) -> None:
-        """All elements one by one again."""
+        """Hold all elements one by one again, not as one tensor."""
         if self._whole is not None:
             self._elements = list(unstack(self._whole))
             self._whole = None

@@ -17,7 +17,7 @@ class ReduceOp(Enum):
 
 
 class DistributedValues:
-    """Base of values of which each replica has one. On one replica there are none: it is plain."""
+    """Base of values that each replica has one of. With one replica values are plain, not these."""
 
 
 class DistributedIterator(Iterator):

@@ -36,7 +36,7 @@ class _OfFiles(Dataset):
         count = 1 if at_once is None else max(static_int(at_once, op, "num_parallel_reads"), 1)
 
         def texts_of(path: str) -> Iterator[bytes | Failure]:
-            """A file that is damaged ends there; the next one comes."""
+            """The texts of a file; a damaged one ends where the damage begins."""
             try:
                 yield from read(path)
             except Exception as error:

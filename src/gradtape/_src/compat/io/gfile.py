@@ -100,7 +100,7 @@ def glob(pattern: Any) -> list[str]:
 
 @_speaking
 def mkdir(path: Any) -> None:
-    """Make a folder, in one that is there."""
+    """Make a folder; the one that is to hold it must be there."""
     folder = path_of(path, "mkdir")
     if not os.path.isdir(folder):
         os.mkdir(folder)
@@ -108,7 +108,7 @@ def mkdir(path: Any) -> None:
 
 @_speaking
 def makedirs(path: Any) -> None:
-    """Make a folder, and those in which it is."""
+    """Make a folder, and those that are to hold it."""
     os.makedirs(path_of(path, "makedirs"), exist_ok=True)
 
 

@@ -38,7 +38,7 @@ def _example(text: bytes) -> Example:
 
 
 def _only(value: dict[str, Any], name: str) -> Any:
-    """The one entry that an object may have; an empty one if it has none."""
+    """The only entry that this object may have, `{}` if it is absent."""
     if set(value) - {name}:
         raise ValueError(f"unknown names: {sorted(set(value) - {name})}")
     return value.get(name, {})

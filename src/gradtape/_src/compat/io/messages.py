@@ -114,7 +114,7 @@ class Message:
         return field_name in self._present
 
     def WhichOneof(self, oneof_group: str) -> str | None:
-        """The name of the field that is there, of those that exclude each other."""
+        """The name of the field that is set, among those that exclude each other."""
         if oneof_group != self._oneof:
             raise ValueError(f"{type(self).__name__} has no oneof {oneof_group!r}.")
         return next(iter(self._present), None)
@@ -356,7 +356,7 @@ class Repeated(list[Any]):
 
 
 class MessageMap(dict[str, Any]):
-    """A field that maps texts to messages: one that is asked for is there."""
+    """A field that maps texts to messages. Asking for a message makes it."""
 
     def __init__(self, kind: type[Message] | None, changed: Callable[[], None]) -> None:
         super().__init__()

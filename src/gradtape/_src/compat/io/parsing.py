@@ -108,7 +108,7 @@ class Parsed:
         return values
 
     def fixed(self, key: str, dtype: DType, count: int, default: Any) -> Any:
-        """As many values as there must be."""
+        """The values of a feature of fixed length; an error if there are more or fewer."""
         values = self.values(key, dtype)
         if values is None:
             return self.required(key, dtype) if default is None else default

@@ -206,7 +206,7 @@ class _Operand:
         return own if self.rows is None else gather(own, self.rows)
 
     def is_one(self, axis: int) -> bool:
-        """Whether the axis has size 1, as far as that is known: it is repeated."""
+        """Whether the axis is known to have size 1, and so is repeated."""
         length = self.partitions[axis].static_uniform_row_length
         if length is not None:
             return length == 1

@@ -98,12 +98,12 @@ class _Beginning:
         self.forget()
 
     def forget(self) -> None:
-        """It is not followed any more."""
+        """Follow it no longer."""
         self.total = self.blank = self.label = -np.inf
         self.was_total = self.was_blank = -np.inf
 
     def before(self, label: Any) -> Any:
-        """How probable it was one step before, as one that goes on by `label`."""
+        """How probable it was one step before, in a form that `label` can follow."""
         return self.was_blank if label == self.last else self.was_total
 
     def labels(self) -> list[int]:

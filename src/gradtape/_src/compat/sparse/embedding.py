@@ -92,7 +92,7 @@ def _rows_by_id(params: Any, ids: Tensor, max_norm: Any) -> Tensor:
 
 
 def _row_count(ids: SparseTensor, rows: Tensor, op: str) -> int:
-    """As many rows as the last id that there is, where that is known: every row has one."""
+    """The number of rows up to the last one with ids; in a trace, that of all rows."""
     if is_symbolic(rows._array):
         return sizes_of(ids, op)[0]
     return int(known(rows, op, "sp_ids").max(initial=-1)) + 1

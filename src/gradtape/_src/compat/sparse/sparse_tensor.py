@@ -115,7 +115,7 @@ class SparseTensor(CompositeTensor):
         return self._shape
 
     def set_shape(self, shape: Any) -> None:
-        """Say what is known of the shape; it must agree with what it is."""
+        """Add to what is known of the shape; the two must agree."""
         self._shape = self._shape.merge_with(shape)
 
     def with_values(self, new_values: Any) -> SparseTensor:

@@ -183,7 +183,7 @@ class Geometry:
         self.more = [(a - min(a, b), b - min(a, b)) for a, b in both]
 
     def widened(self, array: Any, first: int = 1) -> Any:
-        """With the axes that it lacks."""
+        """The array with axes of size 1 in the place of those that it lacks."""
         shape = array.shape
         return array.reshape(*shape[:first], *(1,) * self.lacking, *shape[first:])
 

@@ -84,7 +84,7 @@ class Task:
             self._ended.get()
 
     def finish(self) -> None:
-        """Wait, and raise what ended it, if it was an error."""
+        """Wait for the end; if it was an error, raise it."""
         self.wait()
         if self._outcome[0] is not None:
             raise self._outcome[0]

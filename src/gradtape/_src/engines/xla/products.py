@@ -16,7 +16,7 @@ _WRITTEN = frozenset(("dot_general", "conv_general_dilated", "reduce_sum", "redu
 
 
 def matrix_product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
-    """One `dot_general` over the axes as they lie: XLA copies what is transposed before it."""
+    """The product by one `dot_general`, without a transpose before it, which XLA would copy."""
     if transpose_a and _is_worth_transposing(a, b):
         a, transpose_a = jax.lax.optimization_barrier(a.T), False
     over = ([a.ndim - 1 - transpose_a], [b.ndim - 2 + transpose_b])

@@ -151,7 +151,7 @@ def _convert(function: Any) -> _Conversion:
 
 
 def _explaining(function: Callable[..., Any], reason: str) -> Callable[..., Any]:
-    """A function as it is, which says so if a tensor has to decide in it."""
+    """A function that was not converted. If a tensor has to decide in it, its error says so."""
 
     @contextmanager
     def explained() -> Iterator[None]:

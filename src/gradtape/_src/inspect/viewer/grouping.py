@@ -99,7 +99,7 @@ class _Tree:
 
 
 def _homes(picture: Picture) -> list[tuple[Any, ...]]:
-    """The places of each box: of one that has none, those that all that use it share.
+    """The places of each box. One without places of its own gets those that all its users share.
 
     What stands for a variable or an input is seen from outside of the line that uses it.
     """

@@ -25,7 +25,7 @@ def group(*inputs: Any, **kwargs: Any) -> None:
 
 
 def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
-    """`tensors`, all of which are there already."""
+    """`tensors` as they are: eager ops need not be waited for."""
     return nest.map_structure(lambda x: x, tensors)
 
 

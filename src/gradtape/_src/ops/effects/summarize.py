@@ -59,7 +59,7 @@ def _shortest(number: float, digits: int, enough: int) -> str:
 
 
 def _escaped(text: bytes) -> str:
-    """As TensorFlow writes it; a byte that is no UTF-8 as what `surrogateescape` makes of it."""
+    """The text with TensorFlow's escapes. Bytes that are no UTF-8 become lone surrogates."""
     shown = text.decode(errors="surrogateescape")
     return "".join([_ESCAPES.get(c) or _visible(c) for c in shown])
 

@@ -221,7 +221,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
 
 
 def _one_dtype(inputs: Any) -> list[Tensor]:
-    """The inputs as tensors; what is none takes the dtype of one that is."""
+    """The inputs as tensors; plain values take the dtype of the tensors among them."""
     if all(type(x) is Tensor for x in inputs):
         return list(inputs)  # the op itself compares the dtypes
     return _agree(_einsum.op, list(inputs), [f"inputs[{i}]" for i in range(len(inputs))])

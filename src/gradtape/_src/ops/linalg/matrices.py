@@ -43,7 +43,7 @@ def lined_up(batched: set[str], **named: Tensor) -> list[Tensor]:
 
 
 def matrix_spec(op: str, **named: Spec) -> Spec:
-    """The one named spec, if it is that of matrices."""
+    """The spec that is given by name; an error if it has fewer than two axes."""
     ((name, spec),) = named.items()
     if spec.ndim < 2:
         raise ShapeError(

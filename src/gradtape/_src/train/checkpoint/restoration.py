@@ -22,7 +22,7 @@ class Restoration:
         self._owners: set[int] = set()
 
     def run(self, checkpoint: Any) -> None:
-        """Store what waits in the variables that there are now."""
+        """Give the variables that exist by now the values that wait for them."""
         found = tracked(checkpoint, self.file.links)
         ready = [(path, leaf) for path, leaf in found.leaves if path in self._left]
         for path, leaf in ready:

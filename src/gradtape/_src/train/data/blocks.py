@@ -135,7 +135,7 @@ def repeat(make: Callable[[], Blocks], times: int | None) -> Blocks:
 
 
 def cache(make: Callable[[], Blocks], stored: list[Block]) -> Blocks:
-    """What is `stored`; or `make()`, which is stored, as one block, once it has come to its end."""
+    """The `stored` blocks, if any; else those of `make()`, which are then stored at their end."""
     if stored:
         yield from stored
         return

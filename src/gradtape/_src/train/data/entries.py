@@ -69,7 +69,7 @@ class Rows:
 
 
 def blocks_of(elements: Iterator[Any]) -> Blocks:
-    """Elements as blocks of one."""
+    """Blocks of one element each."""
     return (e if type(e) is Failure else [e] for e in elements)
 
 

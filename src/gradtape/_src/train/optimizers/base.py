@@ -368,7 +368,7 @@ class Optimizer(State):
             self._apply(gradients)
 
     def _apply(self, gradients: dict[int, Any]) -> None:
-        """One step, or one gradient more for it."""
+        """Make a step; or, with accumulation, add to the gradient of a later one."""
         if not self.gradient_accumulation_steps:
             self._step(gradients)
             return
