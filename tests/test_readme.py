@@ -72,6 +72,15 @@ def test_the_files_that_the_map_names_are_there(page):
     assert [path for path in paths if not any((f / path).exists() for f in folders)] == []
 
 
+def test_the_picture_of_the_layers_has_them_all():
+    text = (ROOT / "docs/images/layers.svg").read_text(encoding="utf-8")
+    source = ROOT / "src/gradtape/_src"
+    rooms = [path.name for part in ["", "engines", "ops"] for path in (source / part).iterdir()
+             if (path / "__init__.py").is_file()]  # fmt: skip
+    assert len(rooms) > 20
+    assert [name for name in rooms if not re.search(rf"\b{name}\b", text)] == []
+
+
 @pytest.mark.gradtape_only
 def test_the_readme_counts_what_is_there():
     from gradtape._src.testing import all_ops
