@@ -9,6 +9,7 @@ import pytest
 
 from gradtape._src.core.op import registry
 from gradtape._src.testing import all_ops, check_op
+from tests.test_imports import LAYERS
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -30,6 +31,13 @@ def test_the_ops_keep_all_contracts(declared):
     assert sorted(declared) == ["hypot", "rotate"]
     for op in declared.values():
         check_op(op)
+
+
+def test_the_layers_are_those_that_are_tested():
+    (named,) = re.findall(
+        r"^Imports point one way: (.*?), then the public namespaces", TEXT, re.M | re.S
+    )
+    assert re.findall(r"`(\w+)`", named) == LAYERS[:-1]
 
 
 def test_the_table_names_every_folder_of_tests():
