@@ -2,8 +2,8 @@
 
 import pytest
 
-from gradtape._src.core.op import registry
 from gradtape._src.core.pattern import ELEMENTWISE, MOVES, across, aligned, each_matrix, leading
+from gradtape._src.testing import all_ops
 
 
 @pytest.mark.parametrize(
@@ -30,5 +30,5 @@ def test_pairs_of_axes(rule, x, out, params, pairs):
 
 
 def test_every_declared_pattern_is_one_of_the_three():
-    for op in registry.values():
+    for op in all_ops().values():
         assert op.pattern is None or op.pattern == MOVES or callable(op.pattern), op

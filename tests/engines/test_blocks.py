@@ -13,8 +13,8 @@ import pytest
 
 import gradtape as tf
 from gradtape._src.core.engine import LARGE
-from gradtape._src.core.op import registry
 from gradtape._src.engines.numpy import blocks
+from gradtape._src.testing import all_ops
 from gradtape._src.testing.samples import samples_of
 from tests.interrupts import at_every_point
 
@@ -60,7 +60,7 @@ def test_two_threads_work_on_one_array(numbers):
     assert kernel.calls == len(blocks._slices(SIZE, blocks.BLOCK)) > 3
 
 
-IN_BLOCKS = [op for op in registry.values() if op.in_blocks]
+IN_BLOCKS = [op for op in all_ops().values() if op.in_blocks]
 
 
 @pytest.mark.parametrize("op", IN_BLOCKS, ids=lambda op: op.name)
