@@ -1002,7 +1002,7 @@ def divided_to_whole_numbers(Tape):
     return tape, loss, v
 
 
-@broken("NO_RULE", "custom_gradient")
+@broken("NO_RULE", "return a tensor for it")
 def custom_gradient_none(Tape):
     @tf.custom_gradient
     def f(x, y):

@@ -119,6 +119,22 @@ def stopped_in_a_loop(Tape):
     return tape, y, v
 
 
+@broken("STOPPED", "Leave it out")
+def a_loop_variable_stopped(Tape):
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def f(n):
+        y = tf.constant(1.0)
+        for _ in tf.range(n):
+            y = tf.stop_gradient(y * v)  # <-
+        return y
+
+    with Tape() as tape:
+        y = f(tf.constant(3))
+    return tape, y, v
+
+
 @broken("UNUSED", "leave it out")
 def an_argument_that_is_not_used(Tape):
     v, w = tf.Variable(3.0), tf.Variable(1.0)

@@ -13,11 +13,9 @@ from ..core.errors import NoGradientError
 from ..core.recorder import Record, named
 from ..tape.derivative import seeds_of
 from ..tape.explanation import Cause, Explanation, Step
-from .advice import INSTEAD_OF, shown
+from .advice import INSTEAD_OF, no_rule, shown
 from .journal import Block, Journal, Ran, journal_of_process, listener
 from .users_code import Line, line_at, name_of
-
-_ANY_GRADIENT = "Compute with an op that has one, or give it your own with tf.custom_gradient."
 
 
 class Account:
@@ -73,13 +71,7 @@ class Account:
                 path,
             )
         if not call.op.differentiable or not self.passes(call, set(call.inputs)):
-            return Explanation(
-                Cause.NO_RULE,
-                f"{name} has no gradient with respect to what it is given here.",
-                INSTEAD_OF.get(call.op.name, _ANY_GRADIENT),
-                *call.line,
-                path,
-            )
+            return Explanation(Cause.NO_RULE, *no_rule(call.op.name), *call.line, path)
         if not self.listened(call):
             return self._out_of_block(call, path)
         return Explanation(

@@ -25,8 +25,6 @@ _SHOWN = {
     "select": "where",
 }
 
-USES = {"numpy()": ".numpy()", "NumPy": "A function of NumPy"}
-
 LOST = {
     "where": (
         Cause.INTEGER,
@@ -41,7 +39,34 @@ LOST = {
         "tf.nn.softmax((logits - tf.math.log(-tf.math.log(u))) / temperature), u uniform.",
     ),
 }
-"""What takes values out though it is a function of tf: the cause, what it does, what to write."""
+"""Functions of tf that take values out: the cause, what it does, what to write."""
+
+_USES = {"numpy()": ".numpy()", "NumPy": "A function of NumPy"}
+
+
+def user_of(use: str) -> str:
+    """Who took values out, as a title."""
+    return _USES.get(use, use)
+
+
+def why_left(use: str) -> tuple[Cause, str, str]:
+    """The cause, what has happened, and what to write, of values that were taken out for a use."""
+    if use in LOST:
+        return LOST[use]
+    if use in _USES or not use.isidentifier():  # as no function of tf is called
+        return (
+            Cause.LEFT_TAPE,
+            f"{user_of(use)} took the value out here: a tape sees ops on tensors only.",
+            "Use tf's function of the same name on the tensor itself (tf.square for np.square), "
+            "or leave .numpy() out.",
+        )
+    return (
+        Cause.LEFT_TAPE,
+        f"{use} looks at the values here, and makes its result without an op: no gradient goes "
+        "through it.",
+        "Stay with tf's functions that have a gradient on the way from the source to the target.",
+    )
+
 
 CANCELS = (
     "what comes back to it on several ways cancels out",
@@ -116,7 +141,7 @@ _ZEROS: list[tuple[set[str], str, str]] = [
         {"floor", "ceil", "round", "rint", "sign", "floordiv", "floormod", "floor_mod"},
         "is constant between its steps",
         "Use a smooth function in its place, or a straight-through gradient: "
-        "tf.grad_pass_through(tf.round)(x).",
+        "tf.grad_pass_through(f)(x).",
     ),
     (
         {"multiply", "matmul", "mul"},
@@ -178,3 +203,19 @@ INSTEAD_OF = {
         "A comparison has no gradient: compare outside of the loss, for the accuracy.",
     ),
 }
+
+
+def no_rule(name: str) -> tuple[str, str]:
+    """What there is to say of an op from which no gradient comes back."""
+    if name.startswith("custom_gradient"):
+        return (
+            f"The {name} gives None as the gradient of what it is given here.",
+            "Let the function of the gradient that is given to custom_gradient return a tensor "
+            "for it: tf.zeros_like(x), if it is zero.",
+        )
+    return (
+        f"{shown(name)} has no gradient with respect to what it is given here.",
+        INSTEAD_OF.get(
+            name, "Compute with an op that has one, or give it your own with tf.custom_gradient."
+        ),
+    )

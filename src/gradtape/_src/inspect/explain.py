@@ -22,7 +22,7 @@ from ..tape.derivative import components_of
 from ..tape.explanation import Cause, Explanation, Step
 from ..tape.variable import Variable, variable_of
 from .account import backward_seen, norm_of, records_of
-from .advice import CANCELS, shown, why_zero
+from .advice import CANCELS, no_rule, shown, why_zero
 from .journal import Left, journal_of_process
 from .search import Search, step_of
 from .users_code import name_of
@@ -104,8 +104,7 @@ class _Question(Search):
                 return self.cut_inside(call, {*given}, set(last.output_keys), path[:before])
             return Explanation(
                 Cause.NO_RULE,
-                f"{shown(last.op.name)} has no gradient with respect to what it is given here.",
-                "Compute with an op that has one, or give it your own with tf.custom_gradient.",
+                *no_rule((call or last).op.name),
                 *self._line_of(last),
                 path,
             )
@@ -183,8 +182,9 @@ class _Question(Search):
         return f"{kind}(3.0), not {kind}(3); or tf.cast(x, tf.float32), and use that"
 
     def _first_use(self) -> tuple[str, int]:
-        used = next((call for call in self.calls if self.key in call.inputs), None)
-        return used.line if used else ("", 0)
+        uses = [call for call in self.calls if self.key in call.inputs]
+        first = min(uses, key=lambda call: not self.listened(call), default=None)
+        return first.line if first else ("", 0)
 
     def not_watched(self, line: tuple[str, int] = ("", 0), late: bool = False) -> Explanation:
         """Why the tape does not follow the source, which is used at this line."""

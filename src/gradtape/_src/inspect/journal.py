@@ -114,7 +114,7 @@ class Journal(Witness):
         self.events: deque[Any] = deque(maxlen=_MOST)
         self.roots: dict[int, Any] = {}  # of tensors that no noted op has made, what they look like
         self.made: set[int] = set()  # keys of outputs
-        self.variables: set[int] = set()  # keys of those that were read
+        self.variables: dict[int, str] = {}  # the names of those that were read, by key
         self.reasons: dict[int, Any] = {}  # why the gradient by a key was None, when last asked for
         self.asked: dict[Any, int] = {}  # how often, by line and source, a gradient was None
         self.quiet = False  # while it is itself being asked
@@ -149,7 +149,7 @@ class Journal(Witness):
         self.events.append(
             Ran(
                 next(self._numbers),
-                op if type(op) is Op else self._joint(op, inputs, out_keys),
+                self._noted(op, inputs, out_keys, params),
                 keys,
                 out_keys,
                 tuple([key for key, y in zip(out_keys, results, strict=True) if is_inexact(y)]),
@@ -176,7 +176,10 @@ class Journal(Witness):
         used = {key for call in calls for key in call.inputs}
         self.roots = {key: looks for key, looks in self.roots.items() if key in used}
 
-    def _joint(self, op: Any, inputs: Any, outputs: tuple[int, ...]) -> Joint:
+    def _noted(self, op: Any, inputs: Any, outputs: tuple[int, ...], params: Any) -> Op | Joint:
+        if type(op) is Op:  # one that only says whose result has no gradient is called by that
+            name = params.get("name")
+            return op if name is None else Joint(name, None, None, None, op.differentiable)
         called = getattr(op, "called", None)
         if called is None:
             return Joint(op.name, None, None, None, op.differentiable)
@@ -193,7 +196,7 @@ class Journal(Witness):
             self.events.append(Left(next(self._numbers), key_of(tensor), use, self._lines.here(2)))
 
     def was_read(self, variable: Any) -> None:
-        self.variables.add(variable._key)
+        self.variables[variable._key] = variable._name
 
     def resumed(self, tape: Any) -> None:
         self._note_block(tape, True)

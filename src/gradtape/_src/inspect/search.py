@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..tape.explanation import Cause, Explanation, Step
 from ..tape.variable import Variable
 from .account import Account
-from .advice import LOST, USES, shown
+from .advice import LOST, shown, why_left
 from .journal import Assigned, Derived, Left, Ran, looks_of
 from .users_code import reassigned
 
@@ -31,24 +32,24 @@ class Search(Account):
 
     def found(self) -> Explanation:
         """Why no gradient leads from the source to the target."""
-        ways, needed = self._ways()
+        ways, needed = self._ways(self.target_key)
         if ways:
             return self._broken(ways, needed)
         return self._went_outside() or self._unused()
 
     # What leads from the one to the other
 
-    def _ways(self) -> tuple[list[Ran], set[int]]:
-        """The calls from the source to the target, in order, and what these use."""
+    def _ways(self, target: int) -> tuple[list[Ran], set[int]]:
+        """The calls from the source to a target, in order, and what these use."""
         reached = {self.key}
         forward = []
         for call in self.calls:
             if not reached.isdisjoint(call.inputs):
                 reached.update(call.outputs)
                 forward.append(call)
-        if self.target_key not in reached:
+        if target not in reached:
             return [], set()
-        needed = {self.target_key}
+        needed = {target}
         ways = []
         for call in reversed(forward):
             if not needed.isdisjoint(call.outputs):
@@ -142,19 +143,20 @@ class Search(Account):
         for event in events:
             if type(event) is Assigned and event.value in reached and event.variable in needed:
                 return self._assigned(event)
-        if not self._made_outside(needed):
-            return None
+        end = self._last_given(needed)
         for event in events:
-            if type(event) is Left and event.key in reached:
-                cause, what, advice = LOST.get(event.use) or (
-                    Cause.LEFT_TAPE,
-                    f"{USES.get(event.use, event.use)} took the value out here: a tape sees ops "
-                    "on tensors only.",
-                    "Use tf's function of the same name on the tensor itself (tf.square for "
-                    "np.square), or leave .numpy() out.",
-                )
-                return Explanation(cause, what, advice, *event.line)
+            if type(event) is Left and event.number < end and event.key in reached:
+                return self._left(event)
         return None
+
+    def _left(self, event: Left) -> Explanation:
+        maker = self.by_output.get(event.key)
+        if event.use not in LOST and maker is not None and event.key not in maker.inexact:
+            # (It was cut before it left.)
+            ways, needed = self._ways(event.key)
+            if ways:
+                return self._broken(ways, needed)
+        return Explanation(*why_left(event.use), *event.line)
 
     def _assigned(self, event: Assigned) -> Explanation:
         if event.is_new and event.value == self.key:
@@ -180,12 +182,18 @@ class Search(Account):
             *event.line,
         )
 
-    def _made_outside(self, needed: set[int]) -> bool:
-        """Whether the target is computed from a tensor that is no variable and that no op made."""
-        return any(
-            key not in self.by_output and key not in self.variables and key != self.key
-            for key in needed
-        )
+    def _last_given(self, needed: set[int]) -> float:
+        """When the target was last given a tensor that is no variable, and that no op has made."""
+        known = self.by_output.keys() | self.variables | {self.key}
+        outside = {key for key in needed if key not in known}
+        if self.target_key in outside:
+            return math.inf
+        first_uses: dict[int, int] = {}
+        for call in self.calls:
+            if not needed.isdisjoint(call.outputs):
+                for key in outside.intersection(call.inputs):
+                    first_uses.setdefault(key, call.number)
+        return max(first_uses.values(), default=-1)
 
     def _reached(self) -> set[int]:
         reached = {self.key}
@@ -353,6 +361,11 @@ class _Inside(Search):
             *call.line,
             path,
         )
+
+    def cut_inside(
+        self, call: Ran, given: set[int], wanted: set[int], path: list[Step]
+    ) -> Explanation:
+        return self._inside(call, given, wanted) or self._unused()
 
     def _unused(self) -> Explanation:
         """In a loop or a branch: what no gradient passes, on whatever way."""

@@ -13,7 +13,7 @@ from ...core.convert import as_tensor
 from ...core.dtypes import string
 from ...core.errors import DTypeError, InvalidArgumentError, NotATensorError, TextError
 from ...core.placement import on_host
-from ...core.tensor import Tensor, is_symbolic
+from ...core.tensor import Tensor, is_symbolic, tell_left
 
 P = ParamSpec("P")
 
@@ -55,6 +55,7 @@ def values_of(value: Any, op: str, name: str = "input") -> Any:
             f"{op}: text is made of the values of `{name}`, which are not known while the function "
             "is traced."
         )
+    tell_left(tensor, op)
     return np.asarray(on_host(tensor._array))
 
 

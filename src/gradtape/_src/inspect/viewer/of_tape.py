@@ -19,7 +19,7 @@ from ...core.tracing import tracing
 from ...tape.explanation import Cause, Explanation
 from ...tape.variable import Variable, variable_of
 from ..account import Account, backward_seen, records_of
-from ..advice import LOST, USES
+from ..advice import user_of, why_left
 from ..explain import explain
 from ..journal import Assigned, Journal, Left, Ran
 from ..users_code import Stack, line_at, names_in_use
@@ -84,7 +84,9 @@ class _Drawing:
         self.held: set[int] = set()  # ids of arrays that have been counted
 
     def _names(self) -> dict[int, str]:
-        names = {key: v.name.removesuffix(":0") for key, v in self.tape.variables.items()}
+        journal = self.account.journal
+        names = {} if journal is None else dict(journal.variables)
+        names |= {key: v.name.removesuffix(":0") for key, v in self.tape.variables.items()}
         for name, each in names_in_use():
             value = variable_of(each)
             key = getattr(value, "_key", None) if isinstance(value, (Tensor, Variable)) else None
@@ -274,14 +276,10 @@ class _Drawing:
                 what = event.key, event.line
                 if what not in seen:
                     seen.add(what)
-                    use = USES.get(event.use, event.use)
-                    cause, message, advice = LOST.get(event.use) or (
-                        Cause.LEFT_TAPE,
-                        f"{use} took the value out here: a tape sees ops on tensors only.",
-                        "Use tf's function of the same name on the tensor itself.",
-                    )
+                    title = user_of(event.use)
+                    cause, message, advice = why_left(event.use)
                     why = cause.name, message, advice
-                    exit_ = Box(use, "exit", _line_place(event.line), cut=why, recorded=False)
+                    exit_ = Box(title, "exit", _line_place(event.line), cut=why, recorded=False)
                     exit_.file, exit_.line = event.line
                     self.boxes.append(exit_)
                     self.edges.append(Edge(self.made[event.key], len(self.boxes) - 1, False))

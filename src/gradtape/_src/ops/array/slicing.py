@@ -385,9 +385,9 @@ def strided_slice(
 def nonzero_indices(condition: Any) -> Tensor:
     """The positions of the elements that are not zero, in order: int64 of shape [count, rank]."""
     x = to_tensor(condition, "where")
-    tell_left(x, "where")
     graph = graph_of_shapes(x)
     if graph is not None:
+        tell_left(x, "where")
         found: Tensor = graph.of_unknown_length(Spec((x.ndim,), np.dtype(np.int64)))[0]
         return found
     return Tensor(np.argwhere(values_that_size(x, "where")))

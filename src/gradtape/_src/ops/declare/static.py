@@ -19,7 +19,7 @@ from ...core.placement import on_host
 from ...core.sizes import SizeTensor, is_open, size_of
 from ...core.spec import check_axis
 from ...core.take_over import TakesOver, refusal
-from ...core.tensor import Tensor, is_symbolic
+from ...core.tensor import Tensor, is_symbolic, tell_left
 
 
 def static_int(value: Any, op: str, name: str) -> int:
@@ -96,6 +96,7 @@ def values_that_size(x: Tensor, op: str) -> Any:
             f"{op}: the size of its result depends on values, which are not known while the "
             "function is traced."
         )
+    tell_left(x, op)
     return np.asarray(on_host(x._array))
 
 

@@ -13,7 +13,7 @@ from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ..array.cast import cast
-from ..declare.static import static_int, to_tensor
+from ..declare.static import static_int, to_tensor, values_that_size
 
 _COLORS = [
     [1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1],
@@ -107,7 +107,7 @@ def non_max_suppression_with_scores(
     With `soft_nms_sigma` > 0 an overlap lowers the score of the worse box, by a Gaussian.
     """
     op_name = "non_max_suppression"
-    corners = np.asarray(on_host(to_tensor(boxes, op_name)._array))
+    corners = values_that_size(to_tensor(boxes, op_name), op_name)
     if corners.ndim != 2 or corners.shape[1] != 4:
         raise ShapeError(f"{op_name}: `boxes` must be [count, 4]. Received: shape {corners.shape}.")
     low = np.minimum(corners[:, :2], corners[:, 2:])
@@ -137,7 +137,7 @@ def non_max_suppression_overlaps(
 ) -> Tensor:
     """`non_max_suppression` of boxes whose `overlaps[i, j]` are given."""
     op_name = "non_max_suppression_overlaps"
-    table = np.asarray(on_host(to_tensor(overlaps, op_name)._array))
+    table = values_that_size(to_tensor(overlaps, op_name), op_name)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise ShapeError(f"{op_name}: `overlaps` must be square. Received: shape {table.shape}.")
     indices, _ = _chosen(
@@ -158,7 +158,7 @@ def _chosen(
     op_name: str,
 ) -> tuple[Tensor, Tensor]:
     """Best first; a box whose score an overlap has lowered waits for its turn again."""
-    given = np.asarray(on_host(to_tensor(scores, op_name)._array))
+    given = values_that_size(to_tensor(scores, op_name), op_name)
     if given.shape != (count,):
         raise ShapeError(
             f"{op_name}: there must be one entry of `scores` for each of the {count} boxes. "

@@ -17,7 +17,7 @@ from ...core.convert import as_tensor
 from ...core.dtypes import int64
 from ...core.errors import DTypeError, InvalidArgumentError
 from ...core.placement import on_host
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, tell_left
 from ...ops.declare.static import static_int
 from ...tape.scopes import get_logger
 from ...tape.type_specs import TensorSpec, TypeSpec
@@ -61,7 +61,10 @@ def _part(value: Any, op: str, is_constant: bool) -> Any:
 
 def _constant(tensor: Any) -> Any:
     """A tensor that no tape knows."""
-    return tensor if tensor is None or tensor._key is None else Tensor(tensor._array)
+    if tensor is None or tensor._key is None:
+        return tensor
+    tell_left(tensor, "Dataset")
+    return Tensor(tensor._array)
 
 
 def call(fn: Callable[..., Any], element: Any) -> Any:
