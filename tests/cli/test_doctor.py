@@ -39,6 +39,16 @@ tape.gradient(y, x)
 print("went on")
 """
 )
+sick("not finite because of the data", "A gradient is not finite", "Is np.isfinite(x).all() true")(
+    """
+import gradtape as tf
+x = tf.constant([[1.0, float("nan")]])
+w = tf.Variable([[1.0], [2.0]])  # <-
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean((x @ w) ** 2)
+tape.gradient(loss, w)
+"""
+)
 sick("not finite in a function", "NaN or Inf", "The first are of log")(
     """
 import gradtape as tf
@@ -246,6 +256,30 @@ def train(n):
         w.assign_sub(0.1 * tape.gradient(loss, w))
     return w.value()
 print(train(tf.constant(5)).numpy(), train(tf.constant(7)).numpy())
+""",
+    "a loss that is scaled for float16": """
+import gradtape as tf
+w = tf.Variable([[1.0], [2.0]])
+optimizer = tf.optimizers.LossScaleOptimizer(tf.optimizers.SGD(0.01))
+x = tf.ones([4, 2], tf.float16)
+for target in (-90.0, 0.0, 0.0):  # the first is too far off: the scale is halved
+    with tf.GradientTape() as tape:
+        out = tf.cast(x @ tf.cast(w, tf.float16), tf.float32)
+        loss = optimizer.scale_loss(tf.reduce_mean((out - target) ** 2))
+    optimizer.apply_gradients(zip(tape.gradient(loss, [w]), [w]))
+print(optimizer.dynamic_scale.numpy())
+""",
+    "a frozen layer of Keras": """
+import gradtape as tf
+keras = tf.keras
+base = keras.Sequential([keras.Input([3]), keras.layers.Dense(4, activation="tanh")])
+base.trainable = False
+model = keras.Sequential([base, keras.layers.Dense(1)])
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(tf.ones([2, 3])) - 1.0) ** 2)
+    for w, g in zip(model.trainable_variables, tape.gradient(loss, model.trainable_variables)):
+        w.assign_sub(0.1 * g)
 """,
     "threads": """
 import threading

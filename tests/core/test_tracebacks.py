@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import sys
 import traceback
 
 import pytest
@@ -43,6 +44,7 @@ def test_what_is_beneath():
     assert is_beneath(os.__file__)
     assert is_beneath("/x/site-packages/jax/_src/core.py")
     assert is_beneath("<frozen importlib._bootstrap>")
+    assert is_beneath(os.path.join(os.path.dirname(sys.executable), "gradtape"))  # the command
     assert not is_beneath("/x/site-packages/somebodys/jax/core.py")
     assert not is_beneath("/home/me/numpy/mine.py")
     assert not is_beneath("<string>")

@@ -30,6 +30,9 @@ _Result = TypeVar("_Result")
 
 _INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
+_COMMANDS = os.path.join(os.path.dirname(sys.executable), "")
+"""Where the scripts of installed commands are, that of `gradtape run` for one."""
+_PYTHONS = (_STANDARD, _COMMANDS, "<frozen ")
 
 
 class _Settings:
@@ -58,12 +61,12 @@ def is_beneath(file: str) -> bool:
     """Whether the code of a file is of the libraries that gradtape stands on, or of Python's."""
     if _INSTALLED.search(file):
         return _BENEATH.search(file) is not None
-    return file.startswith((_STANDARD, "<frozen "))
+    return file.startswith(_PYTHONS)
 
 
 def is_installed(file: str) -> bool:
     """Whether the code of a file is of any library that is installed, or of Python's own."""
-    return _INSTALLED.search(file) is not None or file.startswith((_STANDARD, "<frozen "))
+    return _INSTALLED.search(file) is not None or file.startswith(_PYTHONS)
 
 
 def shorten(error: BaseException) -> None:

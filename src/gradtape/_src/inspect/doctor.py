@@ -31,16 +31,25 @@ _SMALL_CALL = 20e-6
 """Seconds below which a call is mostly Python."""
 
 
-class _FirstFault(NumericsCheck):
-    """Keeps the first fault, and lets the run go on."""
+class _FirstFaults(NumericsCheck):
+    """Keeps the first fault of each kind, and lets the run go on."""
 
     def __init__(self) -> None:
         super().__init__(None, None)
-        self.fault: NumericsFault | None = None
+        self._faults: dict[bool, NumericsFault] = {}
 
     def meet_fault(self, error: InvalidArgumentError) -> None:
-        if self.fault is None:
-            self.fault = vars(error)["fault"]
+        fault: NumericsFault = vars(error)["fault"]
+        self._faults.setdefault(_is_expected_of_scaled(fault), fault)
+
+    def first(self, loss_is_scaled: bool) -> NumericsFault | None:
+        """The first one; of a scaled loss not what its optimizer looks for, to lower the scale."""
+        kinds = [False] if loss_is_scaled else self._faults
+        return next((self._faults[kind] for kind in kinds if kind in self._faults), None)
+
+
+def _is_expected_of_scaled(fault: NumericsFault) -> bool:
+    return fault.phase == "gradient" and fault.dtype == "float16"
 
 
 class Doctor:
@@ -48,7 +57,7 @@ class Doctor:
 
     def __init__(self) -> None:
         self._nones: list[Explanation] = []
-        self._numerics = _FirstFault()
+        self._numerics = _FirstFaults()
         self._vitals = Vitals()
         self._largest = Largest()
         self._profiler = Profiler()
@@ -92,7 +101,7 @@ class Doctor:
             )
 
     def _numerics_findings(self) -> Iterator[Finding]:
-        fault = self._numerics.fault
+        fault = self._fault()
         if fault is None:
             return
         what = " and ".join(
@@ -167,11 +176,15 @@ class Doctor:
                 small = condition in ("dead", "vanishing")
                 if small and not (at_end and (others_flow or not _was_ever_large(track))):
                     continue
-                if "finite" in condition and self._numerics.fault is not None:
+                if "finite" in condition and self._fault() is not None:
                     continue  # what has become of that
+                if condition in _SCALED and self._vitals.loss_is_scaled:
+                    continue  # the gradient that is measured is the scale times the real one
                 earlier = self._vitals.monitor.texts[track.name, condition]
                 text = track.explain(condition) if at_end else earlier
                 what, _, advice = text.partition(". ")
+                if "finite" in condition:  # and no op has made it
+                    advice = _GIVEN_ADVICE
                 message = f"{what[:1].upper()}{what[1:]}."
                 yield Finding(_TITLES[condition], message, advice, *life.line)
 
@@ -187,7 +200,7 @@ class Doctor:
                     "Compute with it, or leave it out.",
                     *life.line,
                 )
-            elif life.was_taped and trains and not life.was_asked_for:
+            elif life.was_taped and trains and not life.was_asked_for and not life.is_frozen():
                 yield Finding(
                     "A variable is not trained",
                     f"{life.name!r} is used while a tape records, and is trainable; no gradient by "
@@ -223,6 +236,9 @@ class Doctor:
                 *line,
             )
 
+    def _fault(self) -> NumericsFault | None:
+        return self._numerics.first(self._vitals.loss_is_scaled)
+
     def _lives(self) -> list[Life]:
         return list(self._vitals.lives.values())
 
@@ -251,6 +267,14 @@ _ZERO_ADVICE = (
     "Look for a relu that is given negative numbers only, a saturated sigmoid, a mask or weights "
     "of zeros on the way; tape.explain(loss, variable) outside of a function names the op."
 )
+
+_GIVEN_ADVICE = (
+    "No op was seen to make it of finite numbers: look at what the program is given. Is "
+    "np.isfinite(x).all() true of the data, the labels and the initial values?"
+)
+
+_SCALED = ("exploding", "not finite")
+"""What is usual of the gradients of a loss that a LossScaleOptimizer scales."""
 
 _TITLES = {
     "not finite": "A gradient is not finite",

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from gc import get_referrers
 from threading import RLock
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -49,6 +51,7 @@ class Life:
     """What has happened to a variable."""
 
     def __init__(self, variable: Any, line: Line) -> None:
+        self._variable = ref(variable)
         self.name = variable.name.removesuffix(":0")
         self.is_trained = variable.trainable and variable._is_inexact  # or is to be
         self.track: Track | None = None  # what is measured of its gradients
@@ -62,6 +65,19 @@ class Life:
         self.why_zero: Explanation | None = None  # of the first
         self.units: Any = None  # along the last axis: whether any gradient was not zero
 
+    def is_frozen(self) -> bool:
+        """Whether Keras does not train it: `layer.trainable = False` changes its own variable.
+
+        That holds this one, and nothing else knows of it.
+        """
+        variable = self._variable()
+        owners = [] if variable is None else get_referrers(variable)
+        for owner in owners:
+            own = owner if isinstance(owner, dict) else getattr(owner, "__dict__", {})
+            if own.get("_value") is variable and own.get("_trainable") is False:
+                return True
+        return False
+
 
 class Vitals(Witness):
     """Of each variable that is made from here on, its life; and what was told of functions."""
@@ -71,6 +87,7 @@ class Vitals(Witness):
         self.lives: dict[int, Life] = {}  # by the key of the variable
         self.retraces: list[tuple[str, str, list[str], Line]] = []  # function, argument, values
         self.copies: list[tuple[str, Line]] = []
+        self.loss_is_scaled = False  # by a LossScaleOptimizer, Keras' or ours
         self._lines = Lines()
         self._lock = RLock()
         self._is_measuring = False
@@ -78,7 +95,8 @@ class Vitals(Witness):
     # Being told
 
     def created(self, variable: Any, value: Any) -> None:
-        self.lives[variable._key] = Life(variable, self._lines.here(2))
+        self.lives[variable._key] = life = Life(variable, self._lines.here(2))
+        self.loss_is_scaled |= life.name.rpartition("/")[2] == "dynamic_scale"
 
     def was_read(self, variable: Any) -> None:
         life = self.lives.get(variable._key)
