@@ -371,6 +371,36 @@ def test_a_hostile_title_is_escaped():
     assert text.count("<script") == 2 and data_of(text)["title"] == "</title><script>"
 
 
+def test_of_a_long_name_the_end_is_shown(tmp_path):
+    names = [f"a_model/a_block_of_layers/a_layer/{name}" for name in ("gamma", "beta")]
+    a, b = [tf.Variable(1.0, name=name) for name in names]
+    with tf.GradientTape(explain=True) as tape:
+        a * b
+    tape.save_svg(tmp_path / "a.svg")
+    shown = [e.text for e in ElementTree.parse(tmp_path / "a.svg").iter() if e.text]
+    assert any(text.startswith("…") and text.endswith("a_layer/gamma") for text in shown)
+    assert any(text.endswith("a_layer/beta") for text in shown)
+
+
+def test_a_variable_that_the_tape_does_not_follow_has_its_name():
+    mean, v = tf.Variable(1.0, trainable=False, name="moving_mean"), tf.Variable(2.0)
+    with tf.GradientTape(explain=True) as tape:
+        v * mean
+    del mean
+    assert "moving_mean" in [box.name for box in only(pictures_of(tape)).boxes]
+
+
+def test_a_check_of_a_function_is_called_so():
+    @tf.function
+    def f(i):
+        tf.debugging.assert_less(i, 3)
+        return i * 2
+
+    before, _ = pictures_of(f.get_concrete_function(tf.constant(1)))
+    labels = [box.label for box in before.boxes]
+    assert "check" in labels and not [label for label in labels if label.startswith("_")]
+
+
 def test_svg_dot_and_mermaid_show_what_is_visible(tmp_path):
     tape, *_ = drawn.run(explain=True)
     picture = only(pictures_of(tape))

@@ -55,6 +55,33 @@ def test_it_opens_where_python_has_put_all_of_it(browser, opened):
     assert browser.run("return viewer.stats.drawn") > 20
 
 
+def test_on_a_narrow_window_nothing_is_cut_off(browser, opened, tmp_path):
+    tape, loss, model, _ = drawn.run(explain=True)
+    narrow = Browser(tmp_path / "narrow", size=(700, 900))
+    try:
+        path = tmp_path / "page.html"
+        path.write_text(page("test", pictures_of(tape, loss, model.cell)), encoding="utf-8")
+        narrow.open(path)
+        narrow.until("return window.viewer !== undefined && viewer.stats.frames > 0")
+        ends = narrow.run(
+            "return [...document.querySelectorAll('aside > section, #path li .bar')]"
+            ".map(each => each.getBoundingClientRect().right)"
+        )
+        assert len(ends) > 5 and max(ends) <= narrow.run("return innerWidth")
+    finally:
+        narrow.close()
+
+
+def test_the_source_begins_at_the_lines_that_ran(browser, opened):
+    tape, loss, *_ = drawn.run(explain=True)
+    opened(pictures_of(tape, loss))
+    assert browser.run(
+        "const box = document.getElementById('lines').getBoundingClientRect();"
+        "const row = document.querySelector('#lines .used').getBoundingClientRect();"
+        "return row.top >= box.top && row.bottom <= box.bottom && box.height > 0"
+    )
+
+
 def test_search_finds_and_unfolds(browser, opened):
     tape, loss, *_ = drawn.run(explain=True)
     picture = opened(pictures_of(tape, loss))

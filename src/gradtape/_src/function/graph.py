@@ -90,6 +90,10 @@ class _Reason(Node):
         self._arrays = arrays
 
     @property
+    def kind(self) -> str:
+        return "check"
+
+    @property
     def has_effects(self) -> bool:
         return checks_speak()
 

@@ -413,9 +413,12 @@ function resize() {
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
-function cutText(text, width, size) {
+// Of a name with scopes the end is kept: variables of a layer differ there.
+function cutText(text, width, size, keepsEnd = false) {
   const most = Math.floor(width / (size * 0.6));
-  return text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}…`;
+  if (text.length <= most) return text;
+  const kept = Math.max(1, most - 1);
+  return keepsEnd ? `…${text.slice(-kept)}` : `${text.slice(0, kept)}…`;
 }
 
 function draw() {
@@ -441,7 +444,7 @@ function draw() {
     } else front.push(i);
   };
   walk(view.first);
-  drawEdges(seen, scale, inAHurry(started));
+  drawEdges(seen, scale, inAHurry(started), frames, front);
   if (scale >= 0.3) for (const i of frames) drawTitle(i);
   for (const i of front) drawItem(i, scale);
   stats.frames++;
@@ -449,11 +452,20 @@ function draw() {
   stats.milliseconds = performance.now() - started;
 }
 
+const FADED = 0.5;
+
 function faded(i) { return view.path && view.path.items && !view.path.items.has(i); }
+
+function frameColour(i) { return view.depth[i] % 2 ? colours.group : colours.deeper; }
+
+function behind(i) {
+  const around = view.parent[i];
+  return around < 0 || around === view.first ? colours.back : frameColour(around);
+}
 
 function drawFrame(i) {
   const x = view.x[i], y = view.y[i], w = view.w[i], h = view.h[i];
-  pen.fillStyle = view.depth[i] % 2 ? colours.group : colours.deeper;
+  pen.fillStyle = frameColour(i);
   pen.strokeStyle = i === view.selected ? colours.accent : colours.rule;
   pen.lineWidth = i === view.selected ? 3 : 1;
   rounded(x, y, w, h, 10);
@@ -461,21 +473,35 @@ function drawFrame(i) {
   pen.stroke();
 }
 
-// Over the edges that go into the frame.
+const ABOUT_FONT = `11px ${FONT}`, TITLE_FONT = `600 13px ${FONT}`;
+
+// What a frame says at its top, and how far that goes to the right.
+function titleOf(i) {
+  const group = view.item(i), w = view.w[i];
+  pen.font = TITLE_FONT;
+  const title = cutText(group.title, w - 34, 13);
+  const taken = 30 + pen.measureText(title).width;
+  if (w - taken <= 60) return { title, about: "", taken, end: taken };
+  pen.font = ABOUT_FONT;
+  const about = cutText(group.about, w - taken - 8, 11);
+  return { title, about, taken, end: taken + 8 + pen.measureText(about).width };
+}
+
+// Over the edges that go into the frame, which do not strike it through.
 function drawTitle(i) {
-  const group = view.item(i), x = view.x[i], y = view.y[i], w = view.w[i];
+  const { title, about, taken, end } = titleOf(i), x = view.x[i], y = view.y[i];
+  pen.fillStyle = frameColour(i);
+  pen.fillRect(x + 5, y + 5, end - 5, 20);
   pen.fillStyle = colours.muted;
   triangle(x + 13, y + 15, true);
   pen.textBaseline = "middle";
   pen.textAlign = "left";
-  pen.font = `600 13px ${FONT}`;
+  pen.font = TITLE_FONT;
   pen.fillStyle = colours.text;
-  const title = cutText(group.title, w - 34, 13);
   pen.fillText(title, x + 24, y + 15);
-  const taken = 30 + pen.measureText(title).width;
-  pen.font = `11px ${FONT}`;
+  pen.font = ABOUT_FONT;
   pen.fillStyle = colours.muted;
-  if (w - taken > 60) pen.fillText(cutText(group.about, w - taken - 8, 11), x + taken + 4, y + 15);
+  pen.fillText(about, x + taken + 4, y + 15);
 }
 
 function triangle(x, y, down) {
@@ -528,7 +554,7 @@ function drawItem(i, scale) {
   const group = view.isGroup(i), item = view.item(i);
   const kind = group ? "group" : item.kind;
   const hot = colour ? heat(i) : null;
-  pen.globalAlpha = faded(i) ? 0.4 : 1;
+  pen.globalAlpha = faded(i) ? FADED : 1;
   pen.fillStyle = hot ? mix(colours.heat0, colours.heat1, hot.part) : group ? colours.box
     : kind === "op" ? colours.box : colours[kind];
   if (h * scale < 5) { pen.fillRect(x, y, w, h); pen.globalAlpha = 1; return; }
@@ -549,6 +575,14 @@ function drawItem(i, scale) {
     pen.fillStyle = fill;
   }
   outline(kind, x, y, w, h);
+  if (faded(i)) { // what lies behind it does not shine through
+    const fill = pen.fillStyle;
+    pen.globalAlpha = 1;
+    pen.fillStyle = behind(i);
+    pen.fill();
+    pen.fillStyle = fill;
+    pen.globalAlpha = FADED;
+  }
   pen.fill();
   pen.stroke();
   if (matches.has(i)) { pen.lineWidth = 3; pen.stroke(); }
@@ -568,7 +602,7 @@ function label(i, item, group, kind, hot, x, y, w, h) {
   const code = group && item.style === "line";
   pen.font = code ? `12px ui-monospace, "DejaVu Sans Mono", monospace` : `600 12px ${FONT}`;
   pen.fillStyle = hot && hot.part > 0.55 ? colours["heat-text"] : colours.text;
-  pen.fillText(cutText(item.title, group ? w - 34 : room, code ? 13.2 : 12), at, y + h / 2 - 8);
+  pen.fillText(cutText(item.title, group ? w - 34 : room, code ? 13.2 : 12, kind === "variable"), at, y + h / 2 - 8);
   pen.font = `11px ${FONT}`;
   const about = hot ? MEASURES[colour].text(hot.value) : item.about || (kind === "op" ? "" : kind);
   pen.fillStyle = hot && hot.part > 0.55 ? colours["heat-text"] : colours.muted;
@@ -614,7 +648,7 @@ function stroke(edges, straight, dash) {
   }
 }
 
-function drawEdges(seen, scale, hurry) {
+function drawEdges(seen, scale, hurry, frames, front) {
   const small = (view.drawn.length > 4000 ? 6 : 2) / scale;
   const plain = [], broken = [], special = [], passing = [], specialPassing = [];
   const ends = (i) => view.x[i] <= seen[2] && view.y[i] <= seen[3] && view.x[i] + view.w[i] >= seen[0] && view.y[i] + view.h[i] >= seen[1];
@@ -659,10 +693,11 @@ function drawEdges(seen, scale, hurry) {
   if (scale < 0.35 || many) return;
   for (const edge of [...plain, ...broken, ...special]) arrow(edge);
   if (scale < 0.6) return;
+  const taken = frames.map((i) => [view.x[i], view.y[i] + 4, view.x[i] + titleOf(i).end, view.y[i] + 26]);
+  for (const i of front) taken.push([view.x[i], view.y[i], view.x[i] + view.w[i], view.y[i] + view.h[i]]);
   pen.font = `10.5px ${FONT}`;
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  const taken = [];
   for (const edge of [...special, ...plain, ...broken]) edgeLabel(edge, taken);
 }
 
@@ -683,22 +718,33 @@ function edgeText(edge) {
   return edge.count > 1 ? (about ? `${edge.count} × ${about}` : `${edge.count} tensors`) : about;
 }
 
+// Where a label may stand on its edge: in the middle of its last piece, or above or below that.
+function placesOf(edge) {
+  const p = edge.points, n = p.length;
+  if (edge.back) return [[p[2] - 12, (p[1] + p[5]) / 2]];
+  const [x0, y0, x1, y1] = p.slice(n - 4);
+  return [0.5, 0.3, 0.7].map((t) => {
+    const x = x0 + (x1 - x0) * t * t * (3 - 2 * t);
+    return [x, y0 + (y1 - y0) * (1.5 * t * (1 - t) + t * t * t)];
+  });
+}
+
 function edgeLabel(edge, taken) {
   const text = edgeText(edge);
   if (!text) return;
   const p = edge.points;
-  const x = edge.back ? p[2] - 12 : (p[p.length - 4] + p[p.length - 2]) / 2;
-  const y = edge.back ? (p[1] + p[5]) / 2 : (p[p.length - 3] + p[p.length - 1]) / 2;
-  const w = text.length * 5.9 + 6;
   if (p[p.length - 1] - p[p.length - 3] < 18 && !edge.back) return;
-  for (const [ox, oy, ow] of taken) if (Math.abs(ox - x) < (ow + w) / 2 && Math.abs(oy - y) < 13) return;
-  taken.push([x, y, w]);
-  pen.globalAlpha = view.path ? 0.5 : 0.85;
-  pen.fillStyle = colours.back;
-  pen.fillRect(x - w / 2, y - 7, w, 14);
-  pen.globalAlpha = 1;
-  pen.fillStyle = colours.muted;
-  pen.fillText(text, x, y);
+  const w = text.length * 5.9 + 6;
+  for (const [x, y] of placesOf(edge)) {
+    const box = [x - w / 2, y - 7, x + w / 2, y + 7];
+    if (taken.some((t) => t[0] < box[2] && t[2] > box[0] && t[1] < box[3] && t[3] > box[1])) continue;
+    taken.push(box);
+    pen.fillStyle = colours.back;
+    pen.fillRect(box[0], box[1], w, 14);
+    pen.fillStyle = colours.muted;
+    pen.fillText(text, x, y);
+    return;
+  }
 }
 
 // Moving
@@ -706,12 +752,14 @@ function edgeLabel(edge, taken) {
 function fit() {
   const box = canvas.getBoundingClientRect(), n = view.first;
   const roomy = box.height - 46; // the legend stands below
-  const scale = Math.min((box.width - 20) / view.w[n], roomy / view.h[n]);
+  const across = (box.width - 20) / view.w[n];
+  const scale = Math.min(across, roomy / view.h[n]);
   view.scale = Math.min(1.25, Math.max(0.01, scale));
   view.left = (box.width - view.w[n] * view.scale) / 2;
   view.top = Math.max(6, (roomy - view.h[n] * view.scale) / 2);
-  if (view.scale < 0.45 && view.selected < 0 && view.h[n] / view.w[n] > 2) { // tall: begin at its top
-    view.scale = Math.min(1, Math.max(0.45, (box.width - 20) / view.w[n]));
+  const tooTall = view.h[n] / view.w[n] > 2 ? view.scale < 0.45 : view.scale < 0.6 && across > 0.5;
+  if (tooTall && view.selected < 0) { // to be read: begin at its top
+    view.scale = Math.min(1, Math.max(0.45, across));
     view.left = (box.width - view.w[n] * view.scale) / 2;
     view.top = 6;
   }
@@ -1083,7 +1131,10 @@ function showFile(number) {
     return row;
   });
   if (!rows.length) rows.push(element("p", {}, `${file.path}: the text of this file is not known.`));
-  $("lines").replaceChildren(...rows);
+  const box = $("lines");
+  box.replaceChildren(...rows);
+  const first = rows[Math.min(...used.keys()) - file.first]; // what was run, from the top
+  if (first) box.scrollTop = Math.max(0, first.offsetTop - box.offsetTop - 40);
 }
 
 function showLine(file, line) {

@@ -94,7 +94,7 @@ def _item(picture: Picture, item: int, place: Rectangle) -> str:
     return (
         f'<g>{hint}{behind}<{shape} class="{kind}"/>'
         f'<text class="title" x="{x + 13:.1f}" y="{y + h / 2 - 3:.1f}">'
-        f"{_text(_fitting(title, w - 24))}</text>"
+        f"{_text(_fitting(title, w - 24, kind == 'variable'))}</text>"
         f'<text class="about" x="{x + 13:.1f}" y="{y + h / 2 + 13:.1f}">'
         f"{_text(_fitting(about, w - 24))}</text></g>"
     )
@@ -125,9 +125,12 @@ def _edge(start: Rectangle, end: Rectangle, flows: bool) -> str:
     return f'<path class="edge{dead}" marker-end="url(#tip)" d="{path} {bx:.1f} {by:.1f}"/>'
 
 
-def _fitting(text: str, width: float) -> str:
+def _fitting(text: str, width: float, keeps_end: bool = False) -> str:
+    """Of a name with scopes the end is kept: variables of a layer differ there."""
     most = max(2, int(width / 6.6))
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    if len(text) <= most:
+        return text
+    return f"…{text[1 - most :]}" if keeps_end else f"{text[: most - 1]}…"
 
 
 def _text(text: str) -> str:
