@@ -113,6 +113,11 @@ CONVENTIONS = [
     "as a gradient becomes a tensor; keyword arguments are allowed in `@function` (R12); forward "
     "mode uses the transpose of the gradient function (T17).",
     "`ForwardAccumulator` refuses a tangent of another shape than its primal (T9).",
+    "An output gradient is broadcast to its target, so that the gradient has the shape of the "
+    "source; one that does not fit is an error (G9; TensorFlow leaves it to the operations, and "
+    "some compute gradients of another shape).",
+    "What is watched between two blocks of a tape counts in the second one (A5, B10; TensorFlow "
+    "forgets it).",
     "`tf.test` has `compute_gradient` (Y9) and says how it was built; its TestCase is not there.",
     "Sparse tensors: `concat`, `split`, `maximum`, `minimum`, `reduce_max`, `bincount` by weights, "
     "sparse results of `reduce_sum` and products of two sparse matrices have gradients, and all "

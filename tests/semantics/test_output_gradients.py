@@ -101,12 +101,46 @@ def test_G8_none_among_output_gradients_raises(tf):
         tape.gradient([y, z], x, output_gradients=[tf.ones(3), None])
 
 
-def test_G9_the_shape_is_not_validated(tf):
+def test_G9_the_shape_may_be_one_that_broadcasts(tf):
     tape, x, y, _ = squares(tf)
     same(tape.gradient(y, x, output_gradients=tf.constant(5.0)), [10.0, 20.0, 30.0])
+    same(tape.gradient(y, x, output_gradients=tf.constant([[1.0, 2.0, 3.0]])), [2.0, 8.0, 18.0])
     with pytest.raises(tf.errors.InvalidArgumentError):
         tape.gradient(y, x, output_gradients=tf.ones(2))
     same(tape.gradient(y, x), [2.0, 4.0, 6.0])
+
+
+@pytest.mark.parametrize("reduce", ["reduce_sum", "reduce_mean", "reduce_max", "norm"])
+@pytest.mark.parametrize("shape", [[2], [3], [1, 2], [2, 2]])
+def test_G9_several_output_gradients_for_a_scalar(tf, reduce, shape):
+    x = tf.constant([1.0, 2.0])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        grad(tf, lambda x: getattr(tf, reduce)(x), x, output_gradients=tf.ones(shape))
+
+
+@pytest.mark.parametrize("shape", [[], [1], [1, 1]])
+def test_G9_one_output_gradient_for_a_scalar(tf, shape):
+    x = tf.constant([1.0, 2.0])
+    same(grad(tf, tf.reduce_sum, x, output_gradients=tf.fill(shape, 3.0)), [3.0, 3.0])
+
+
+@pytest.mark.gradtape_only
+@pytest.mark.parametrize(
+    "f, given, expected",
+    [
+        (lambda tf, x: tf.identity(x), 3.0, [3.0, 3.0]),
+        (lambda tf, x: x[:, None] * x, [1.0, 2.0], [8.0, 11.0]),
+        (lambda tf, x: tf.tensordot(x, x, 1), [2.0], [4.0, 8.0]),
+        (lambda tf, x: tf.square(x), [[1.0, 1.0], [1.0, 1.0]], None),
+    ],
+)
+def test_G9_the_gradient_has_the_shape_of_the_source(tf, f, given, expected):
+    x = tf.constant([1.0, 2.0])
+    if expected is None:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="number 0 has shape"):
+            grad(tf, lambda x: f(tf, x), x, output_gradients=tf.constant(given))
+    else:
+        same(grad(tf, lambda x: f(tf, x), x, output_gradients=tf.constant(given)), expected)
 
 
 def test_G10_output_gradients_are_recorded_by_an_outer_tape(tf):

@@ -20,6 +20,7 @@ from ..core.engine import common_engine
 from ..core.errors import ShapeError
 from ..core.placement import card_of
 from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of
+from ..ops.array.shape import _broadcast_to, _reshape
 from .scopes import LimitedWarning
 from .variable import Variable, variable_of
 
@@ -66,28 +67,30 @@ def seeds_of(target: Any, output_gradients: Any) -> list[tuple[int, Tensor]]:
             if given[i] is None:
                 raise ValueError("gradient: `output_gradients` must not hold None.")
             g = as_tensor(given[i], op="gradient")
+            if tensor is not None:
+                seeds.append((key_of(tensor), _fitting(g, tensor, i)))
         elif tensor is not None:
-            g = ones_of(tensor)
-        if tensor is not None:
-            seeds.append((key_of(tensor), g))
+            seeds.append((key_of(tensor), ones_of(tensor)))
     return seeds
 
 
-def blame_output_gradients(error: ShapeError, target: Any, output_gradients: Any) -> None:
-    """If one of `output_gradients` does not fit its target, let the error say that."""
-    pairs = zip(_flat_tensors(target), _flat_tensors(output_gradients), strict=False)
-    for i, (tensor, given) in enumerate(pairs):
-        shape, wanted = tuple(as_tensor(given, op="gradient").shape), tuple(tensor.shape)
-        try:
-            fits = np.broadcast_shapes(shape, wanted) == wanted
-        except ValueError:
-            fits = False
-        if not fits:
-            error.args = (
-                "gradient: `output_gradients` must have the shapes of the targets, or broadcast "
-                f"to them, and number {i} has shape {shape} where the target has {wanted}.",
-            )
-            return
+def _fitting(g: Tensor, target: Tensor, number: int) -> Tensor:
+    """An output gradient in the shape of its target. (Rules rely on it: some would not notice.)"""
+    shape, wanted = tuple(g.shape), tuple(target.shape)
+    if shape == wanted or None in shape or None in wanted:  # or a size is open, in a trace
+        return g
+    if [n for n in shape if n != 1] == [n for n in wanted if n != 1]:
+        return _reshape(g, shape=wanted)  # type: ignore[no-any-return]
+    try:
+        fits = np.broadcast_shapes(shape, wanted) == wanted
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(
+            "gradient: `output_gradients` must have the shapes of the targets, or broadcast "
+            f"to them, and number {number} has shape {shape} where the target has {wanted}."
+        )
+    return _broadcast_to(g, shape=wanted)  # type: ignore[no-any-return]
 
 
 def _flat_tensors(structure: Any) -> list[Any]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from ..core import dtypes, nest
 from ..core.backward import backward
-from ..core.errors import ShapeError
 from ..core.late import late
 from ..core.recorder import Record, Tape, named
 from ..core.tensor import Tensor, key_of, zeros_of
@@ -19,7 +18,6 @@ from .derivative import (
     CompositeSources,
     Derivative,
     UnconnectedGradients,
-    blame_output_gradients,
     components_of,
     gradient_like,
     not_floating,
@@ -249,8 +247,6 @@ class GradientTape(Tape, Drawn):
                 sources, lambda records, keys: backward(records, seeds, keys), zeros, target=target
             )
         except Exception as error:
-            if isinstance(error, ShapeError) and output_gradients is not None:
-                blame_output_gradients(error, target, output_gradients)
             shorten(error)
             raise
 
