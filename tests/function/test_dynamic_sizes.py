@@ -618,3 +618,25 @@ def test_the_warning_has_what_the_op_said_where_others_made_errors_of_it(tf, war
 def test_what_the_user_asks_for_stays_the_error_it_became(tf):
     with pytest.raises(tf.errors.SymbolicTensorError, match="while calling a layer"):
         tf.function(told_more(lambda x: x.numpy()))(tf.constant(X))
+
+
+@pytest.mark.gradtape_only
+def test_a_signature_with_open_sizes_is_tried_once_for_all_sizes(tf, caplog):
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def positive(x):
+        return tf.boolean_mask(x, x > 0.0)
+
+    for size in (4, 3, 4, 2, 1):
+        same(positive(tf.constant(X[:size])), [x for x in X[:size] if x > 0.0])
+    assert positive.experimental_get_tracing_count() == 2  # with its sizes open, and for 4
+    assert len(caplog.messages) == 1
+
+
+@pytest.mark.gradtape_only
+def test_sizes_that_are_tried_are_no_calls_that_are_traced_again(tf, caplog):
+    f = tf.function(lambda x: tf.boolean_mask(x, x > 0.0))
+    positive = f.get_concrete_function(tf.TensorSpec([None]))
+    for size in (4, 3):
+        same(positive(tf.constant(X[:size])), [x for x in X[:size] if x > 0.0])
+    (message,) = caplog.messages
+    assert "runs as plain Python" in message

@@ -327,7 +327,8 @@ class Function(Generic[P, R]):
             relaxes = self.reduce_retracing or (
                 self._relaxes_composites and has_open_composites(args)
             )
-            if relaxes:
+            one_for_all = relaxes or self.input_signature is not None
+            if one_for_all:
                 known = self._relaxed.recall(without_sizes(key))
                 if type(known) is Uncompiled:  # found so for other sizes
                     return self._plain_call(known, instance, args)
@@ -350,7 +351,7 @@ class Function(Generic[P, R]):
                     raise
                 why = Uncompiled(caught)
             self._traces.keep(key, why)
-            if relaxes:
+            if one_for_all:
                 self._relaxed.keep(without_sizes(key), why)
             return self._plain_call(why, instance, args)
 
@@ -368,7 +369,7 @@ class Function(Generic[P, R]):
             args = tuple([nest.map_structure(closed, a) for a in args])
             leaves = [closed(leaf) for leaf in leaves]
             key = (*[describe(a, []) for a in args], *key[len(args) :])
-            concrete = self._trace_and_create(instance, args, leaves)
+            return self._trace(key, instance, args, leaves)
         if concrete.is_closed:
             self._traces.keep(key, concrete)
         return concrete
@@ -576,7 +577,9 @@ class Function(Generic[P, R]):
             return self._traced(instance, args)[0]
         from .by_need import ByNeed
 
-        def for_sizes(tensors: list[Any]) -> Any:
+        def for_sizes(tensors: list[Any], example: bool = False) -> Any:
+            if example:  # no call, that might be traced again and again
+                self._recent.clear()
             given = iter(tensors)
             return self._traced(instance, tuple([with_leaves(a, given) for a in args]))[0]
 

@@ -19,14 +19,13 @@ _PROBES = (60, 1, 12)
 class ByNeed:
     """In place of a trace: the trace with open sizes as long as it serves, then one by shape.
 
-    `trace(leaves)` gives the trace for tensors; `leaves` are those of the signature.
+    `trace(leaves, example)` gives the trace for tensors, which may be but an example; `leaves` are
+    those of the signature.
     """
 
     can_be_inside = False  # as no trace with open sizes can
 
-    def __init__(
-        self, with_open_sizes: Any, trace: Callable[[list[Any]], Any], leaves: list[Any]
-    ) -> None:
+    def __init__(self, with_open_sizes: Any, trace: Callable[..., Any], leaves: list[Any]) -> None:
         self.with_open_sizes = with_open_sizes  # None if there is none
         self._trace = trace
         self._leaves = leaves
@@ -65,7 +64,7 @@ class ByNeed:
 
         def probe(size: int) -> None:
             try:
-                found.append(self._trace([_of_size(leaf, size) for leaf in self._leaves]))
+                found.append(self._trace([_of_size(leaf, size) for leaf in self._leaves], True))
             except Exception as error:
                 reasons.append(error)
 
