@@ -87,6 +87,15 @@ def traced_jit(x):
     return helper(x)  # jit
 
 
+@tf.function
+def product(x):
+    return tf.einsum("ij,jk->ik", x, x)  # einsum
+
+
+def einsum():
+    return product(MATRIX)  # einsum
+
+
 def jit():
     return traced_jit(MATRIX)  # jit
 
@@ -145,7 +154,7 @@ def caused():
 
 MISTAKES = [
     matmul, add, dtypes, reshape, axis, constant, assign, used_tape, gradient, custom_gradient,
-    function, jit, branch, at_run_time, optimizer, dataset, checkpoint, chained, caused,
+    function, einsum, jit, branch, at_run_time, optimizer, dataset, checkpoint, chained, caused,
 ]  # fmt: skip
 
 if __name__ == "__main__":

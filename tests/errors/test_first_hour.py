@@ -39,6 +39,13 @@ def squared():
     return tape, y, v
 
 
+def summed():
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(v)
+    return tape, y, v
+
+
 def weighted(weights):
     v = tf.Variable([1.0, 2.0])
     with tf.GradientTape() as tape:
@@ -52,6 +59,12 @@ def slices():
 
 def first(x):
     return x
+
+
+def built(variables):
+    optimizer = tf.optimizers.SGD()
+    optimizer.build(variables)
+    return optimizer
 
 
 def unknown(**options):
@@ -117,6 +130,22 @@ MESSAGES = {
         "the result has one axis more.",
         lambda: tf.expand_dims(X, 3),
     ),
+    "a matrix and a vector": (
+        ShapeError,
+        "matvec: each row of `a` must be as long as `b`. Received: a.shape=(2, 3), b.shape=(2,).",
+        lambda: tf.linalg.matvec(tf.ones([2, 3]), X),
+    ),
+    "a matrix, turned, and a vector": (
+        ShapeError,
+        "matvec: each column of `a` must be as long as `b`. Received: a.shape=(3, 2), "
+        "b.shape=(2,).",
+        lambda: tf.linalg.matvec(tf.ones([3, 2]), X, transpose_a=True),
+    ),
+    "einsum without its equation": (
+        TypeError,
+        "einsum: the first argument is the equation, a text such as 'ij,jk->ik', not a Tensor.",
+        lambda: tf.einsum(X, X),
+    ),
     "one tensor to be clipped": (
         TypeError,
         "clip_by_global_norm: `t_list` must be a list of tensors, not a Tensor.",
@@ -130,6 +159,12 @@ MESSAGES = {
         lambda: X.__setitem__(0, 1.0),
     ),
     # Gradients
+    "several weights for a scalar": (
+        ShapeError,
+        "gradient: `output_gradients` must have the shapes of the targets, or broadcast to them, "
+        "and number 0 has shape (2,) where the target has ().",
+        lambda: (lambda tape, y, v: tape.gradient(y, v, tf.ones([2])))(*summed()),
+    ),
     "weights of another shape": (
         ShapeError,
         "gradient: `output_gradients` must have the shapes of the targets, or broadcast to them, "
@@ -199,6 +234,13 @@ MESSAGES = {
         "dtype=float32, numpy=1.0>. Make it a tf.Variable. In a pair the gradient comes first: "
         "(gradient, variable).",
         lambda: tf.optimizers.SGD().apply_gradients([(tf.Variable(1.0), tf.constant(1.0))]),
+    ),
+    "pairs the wrong way round, in a later step": (
+        TypeError,
+        "SGD: only variables can be updated, and number 0 is a Tensor: <tf.Tensor: shape=(), "
+        "dtype=float32, numpy=1.0>. Make it a tf.Variable. In a pair the gradient comes first: "
+        "(gradient, variable).",
+        lambda: built([tf.Variable(1.0)]).apply_gradients([(tf.Variable(1.0), tf.constant(1.0))]),
     ),
     # TensorFlow 1
     "eager execution": (

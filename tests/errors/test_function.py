@@ -686,3 +686,17 @@ def test_numbers_that_python_returns_are_not_cut(value, dtype, compiled):
 
     message = raised(INVALID, tf.function(call) if compiled else call, ONE)
     assert f"and `Tout` says {dtype.name}, which would lose a part of them." in message
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x[0, 0],
+        lambda x: x[..., 0, 0],
+        lambda x: x[3],
+        lambda x: x["name"],
+        lambda x: x[:, None, 0.5],
+    ],
+)
+def test_a_wrong_index_is_told_as_eagerly(f):
+    assert raised(Exception, traced, f, X) == raised(Exception, f, X)

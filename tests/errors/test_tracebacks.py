@@ -25,6 +25,7 @@ EXPECTED = {
     "gradient": ("gradtape.errors.ShapeError: gradient: `output_gradients` must", 24),
     "custom_gradient": ("gradtape.errors.ShapeError: matmul: inner", 27),
     "function": ("gradtape.errors.ShapeError: matmul: inner", 23),
+    "einsum": ("gradtape.errors.ShapeError: einsum: label", 18),
     "jit": ("gradtape.errors.ShapeError: matmul: inner", 23),
     "branch": ("gradtape.errors.ShapeError: matmul: inner", 25),
     "at_run_time": ("gradtape.errors.InvalidArgumentError: assert_positive: x > 0", 22),

@@ -22,7 +22,10 @@ from typing import Any, ParamSpec, TypeVar
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 """The folder of gradtape: code in it is not the user's."""
 
-_BENEATH = re.compile(r"[/\\](site|dist)-packages[/\\](jax|jaxlib|malt|ml_dtypes|numpy|scipy)[/\\]")
+_BENEATH = re.compile(
+    r"[/\\](site|dist)-packages[/\\]"
+    r"(cupy|flatbuffers|jax|jaxlib|malt|ml_dtypes|numpy|opt_einsum|scipy)[/\\]"
+)
 """The files of the libraries that gradtape stands on."""
 
 _Arguments = ParamSpec("_Arguments")

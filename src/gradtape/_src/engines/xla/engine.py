@@ -72,6 +72,11 @@ class XlaEngine(Contract):
     def getitem(self, x: Any, key: Any) -> Any:
         """`x[key]`. JAX would clip an index out of range, so static ones are checked here."""
         taken = sum(entry is not None and entry is not Ellipsis for entry in key)
+        if taken > x.ndim:
+            raise IndexError(  # as NumPy says it
+                f"too many indices for array: array is {x.ndim}-dimensional, but {taken} were "
+                "indexed"
+            )
         axis = 0
         entries = []
         for entry in key:

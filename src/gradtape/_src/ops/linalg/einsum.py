@@ -211,6 +211,11 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     kwargs.pop("name", None)
     if kwargs:
         raise TypeError(f"einsum: unknown arguments {', '.join(kwargs)}; there is `optimize`.")
+    if not isinstance(equation, str):
+        raise TypeError(
+            "einsum: the first argument is the equation, a text such as 'ij,jk->ik', not a "
+            f"{type(equation).__name__}."
+        )
     if not inputs:
         raise InvalidArgumentError("einsum: no inputs to multiply.")
     tensors = _one_dtype(inputs)

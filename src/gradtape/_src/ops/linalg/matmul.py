@@ -260,6 +260,12 @@ def matvec(
             f"matvec: `a` must have rank 2 or more and `b` rank 1 or more. Received: "
             f"a.shape={tuple(a.shape)}, b.shape={tuple(b.shape)}."
         )
+    turned = transpose_a or adjoint_a
+    if a._array.shape[-2 if turned else -1] != b._array.shape[-1]:
+        raise ShapeError(
+            f"matvec: each {'column' if turned else 'row'} of `a` must be as long as `b`. "
+            f"Received: a.shape={tuple(a.shape)}, b.shape={tuple(b.shape)}."
+        )
     column = _reshape(b, shape=(*b._array.shape, 1))
     out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
     return _reshape(out, shape=tuple(out._array.shape[:-1]))

@@ -32,6 +32,7 @@ from .gradients import (
     clip_scale,
     gradient_for,
     reasons_of,
+    require_variables,
     sum_of_squares,
     unzipped,
 )
@@ -209,13 +210,7 @@ class Optimizer(State):
         if self.built:
             return
         variables = list(map(variable_of, variables))
-        for i, variable in enumerate(variables):
-            if not isinstance(variable, Variable):
-                raise TypeError(
-                    f"{self._title}: only variables can be updated, and number {i} is a "
-                    f"{type(variable).__name__}: {variable!r:.100}. Make it a tf.Variable. In a "
-                    "pair the gradient comes first: (gradient, variable)."
-                )
+        require_variables(variables, self._title)
         self._trainable_variables = variables
         self._index = {id(variable): i for i, variable in enumerate(variables)}
         if self.use_ema:
@@ -408,6 +403,7 @@ class Optimizer(State):
                 variable = variable_of(variable)
                 i = self._index.get(id(variable))
             if i is None:
+                require_variables(variables, self._title)
                 raise ValueError(
                     f"{self._title}: the optimizer was built without the variable "
                     f"{getattr(variable, 'name', variable)!r}. Give build() all variables, or make "

@@ -13,7 +13,7 @@ from ...core.engine import common_engine
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.tensor import Tensor
 from ...core.tracing import current_graph, tracing
-from ...tape.variable import Variable
+from ...tape.variable import Variable, variable_of
 
 
 class GradientRows(NamedTuple):
@@ -39,6 +39,17 @@ def unzipped(pairs: list[Any], title: str) -> tuple[list[Any], list[Variable]]:
             f"{title}.apply_gradients: `grads_and_vars` holds a {type(wrong).__name__} in the "
             f"place of a pair: {wrong!r:.100}. {expected}."
         ) from None
+
+
+def require_variables(variables: list[Any], title: str) -> None:
+    """An error unless each of what `title` is to update is a variable, or stands for one."""
+    for i, variable in enumerate(map(variable_of, variables)):
+        if not isinstance(variable, Variable):
+            raise TypeError(
+                f"{title}: only variables can be updated, and number {i} is a "
+                f"{type(variable).__name__}: {variable!r:.100}. Make it a tf.Variable. In a pair "
+                "the gradient comes first: (gradient, variable)."
+            )
 
 
 def gradient_for(variable: Variable, g: Any, by_rows: bool, title: str) -> Any:
