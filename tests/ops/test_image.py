@@ -71,3 +71,29 @@ def test_crops_have_second_derivatives(tf, method):
             move[place] = step
             expected = (slope(boxes + move) - slope(boxes - move)) / (2 * step)
             np.testing.assert_allclose(second.numpy()[place], expected, rtol=2e-3, atol=0.05)
+
+
+@pytest.mark.gradtape_only
+def test_what_is_not_drawn_upon_has_the_gradient_of_the_images(tf):
+    boxes = [[[0.0, 0.0, 0.6, 0.5]], [[0.5, 0.5, 1.0, 1.0]]]
+    x, colors = tf.constant(IMAGE), tf.constant([[2.0, 2.0, 2.0]])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, colors])
+        y = tf.image.draw_bounding_boxes(x, boxes, colors)
+        z = tf.image.draw_bounding_boxes(x, boxes, None)
+    np.testing.assert_array_equal(tape.gradient(z, x), y.numpy() < 2.0)
+    np.testing.assert_array_equal(tape.gradient(z, x), tf.cast(z == x, tf.float32))
+    with pytest.raises(LookupError, match="draw_bounding_boxes: there is no gradient"):
+        tape.gradient(y, colors)
+    with pytest.raises(LookupError, match="draw_bounding_boxes: there is no gradient"):
+        tape.gradient(y, [x, colors])
+
+
+@pytest.mark.gradtape_only
+def test_boxes_are_drawn_in_functions(tf):
+    boxes = tf.constant([[[0.0, 0.0, 0.6, 0.5]], [[0.5, 0.5, 1.0, 1.0]]])
+    expected = tf.image.draw_bounding_boxes(IMAGE, boxes, None)
+    inside = tf.function(lambda x: tf.image.draw_bounding_boxes(x, boxes, None), jit_compile=True)
+    np.testing.assert_array_equal(inside(tf.constant(IMAGE)), expected)
+    given = tf.function(lambda x, b: tf.image.draw_bounding_boxes(x, b, None))
+    np.testing.assert_array_equal(given(tf.constant(IMAGE), boxes), expected)

@@ -1,4 +1,4 @@
-"""Bounding boxes: drawing them, and choosing among overlapping ones. No gradient passes."""
+"""Bounding boxes: drawing them, and choosing among overlapping ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ..array.cast import cast
-from ..declare.static import static_int, to_tensor, values_that_size
+from ..array.undifferentiated import undifferentiated
+from ..declare.static import known, static_int, to_tensor, values_that_size
+from ..math.logic import select
 
 _COLORS = [
     [1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1],
@@ -24,44 +26,52 @@ _COLORS = [
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None = None) -> Tensor:
     """`images` with the outlines of `boxes[n, i] = [y1, x1, y2, x2]`, 1 being the far border.
 
-    `colors` (or None for ten colours of TensorFlow's) are used in turn.
+    `colors` (or None for ten colours of TensorFlow's) are used in turn. What is not drawn upon has
+    the gradient of the images.
     """
     x = to_tensor(images, "draw_bounding_boxes")
     if x.dtype not in (dt.float32, dt.float16):
         raise DTypeError(
             f"draw_bounding_boxes: `images` must be float32 or float16, and are {x.dtype.name}."
         )
-    corners = np.asarray(on_host(cast(boxes, dt.float32)._array))
-    result = np.array(on_host(x._array))
-    shapes = f"images.shape={result.shape}, boxes.shape={corners.shape}"
-    if result.ndim != 4 or corners.ndim != 3 or corners.shape[::2] != (len(result), 4):
+    corners = known(cast(boxes, dt.float32), "draw_bounding_boxes", "boxes")
+    shape = tuple(x._array.shape)
+    shapes = f"images.shape={shape}, boxes.shape={corners.shape}"
+    if len(shape) != 4 or corners.ndim != 3 or corners.shape[::2] != (shape[0], 4):
         raise ShapeError(
             "draw_bounding_boxes: `images` must be [n, height, width, channels] and `boxes` [n, "
             f"count, 4]. Received: {shapes}."
         )
-    depth = result.shape[3]
+    depth = shape[3]
     if depth not in (1, 3, 4):
         raise ShapeError(
             f"draw_bounding_boxes: `images` must have 1, 3 or 4 channels. Received: {shapes}."
         )
     table = np.array(_COLORS if depth > 1 else [[1]], np.float32)
     if colors is not None:
-        given = np.asarray(on_host(to_tensor(colors, "draw_bounding_boxes")._array))
+        colors = to_tensor(colors, "draw_bounding_boxes")
+        given = known(colors, "draw_bounding_boxes", "colors")
         if given.ndim != 2 or given.shape[1] < depth:
             raise ShapeError(
                 f"draw_bounding_boxes: `colors` must be [count, channels]. Received: shape "
                 f"{given.shape}."
             )
         table = given if len(given) else table
-    for image, each in zip(result, corners, strict=True):
+    lines, drawn = np.zeros(shape, np.float32), np.zeros(shape, bool)
+    for image, where, each in zip(lines, drawn, corners, strict=True):
         for number, box in enumerate(each):
             _draw(image, box, table[number % len(table), :depth])
-    return Tensor(result)
+            _draw(where, box, True)
+    colored = Tensor(lines.astype(x.dtype.numpy_dtype))
+    if colors is not None:
+        colored = undifferentiated(colors, colored, name="draw_bounding_boxes")
+    return select(drawn, colored, x)  # type: ignore[no-any-return]
 
 
 def _draw(image: Any, box: Any, color: Any) -> None:
     last = np.array(image.shape[:2]) - 1
-    top, left, bottom, right = np.trunc(box * np.tile(last, 2)).astype(int)
+    places = box * np.tile(last, 2).astype(np.float32)  # in float32, 0.7 * 10 is 7
+    top, left, bottom, right = np.trunc(places).astype(int)
     if top > bottom or left > right or top > last[0] or left > last[1] or bottom < 0 or right < 0:
         return
     rows = slice(max(top, 0), min(bottom, last[0]) + 1)
