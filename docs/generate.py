@@ -147,8 +147,9 @@ CONVENTIONS = [
     "`expint` of negative numbers is right; the maximum of a segment of -inf is -inf.",
     "`argmax` and `argmin` take NaN for the largest and smallest, as NumPy does.",
     "`det` has a gradient at singular matrices; `pinv` one at equal singular values.",
-    "`hsv_to_rgb`, LU, `logm`, `lstsq(fast=False)`, `rfft3d`, area resize, `extract_glimpse` have "
-    "gradients (I8), so has `math.bincount` by its weights, and `softsign` a second one (X45).",
+    "`hsv_to_rgb`, LU, `logm`, `lstsq(fast=False)`, `rfft3d`, area resize, `extract_glimpse`, "
+    "`draw_bounding_boxes`, the scores of `non_max_suppression_with_scores` have gradients (I8), "
+    "so has `math.bincount` by its weights, and `softsign` a second one (X45).",
     "Sums of 16-bit floats are accumulated in float32.",
     "`random.categorical` refuses logits that are NaN, but not in `@function`; `function.verify` "
     "reports it.",

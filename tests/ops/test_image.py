@@ -97,3 +97,19 @@ def test_boxes_are_drawn_in_functions(tf):
     np.testing.assert_array_equal(inside(tf.constant(IMAGE)), expected)
     given = tf.function(lambda x, b: tf.image.draw_bounding_boxes(x, b, None))
     np.testing.assert_array_equal(given(tf.constant(IMAGE), boxes), expected)
+
+
+@pytest.mark.gradtape_only
+def test_scores_that_were_selected_have_their_gradient(tf):
+    boxes = tf.constant([[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9], [2.0, 2.0, 3.0, 3.0]])
+    scores = tf.constant([0.5, 0.7, 0.6])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([boxes, scores])
+        found, selected = tf.image.non_max_suppression_with_scores(boxes, scores, 3)
+        _, lowered = tf.image.non_max_suppression_with_scores(boxes, scores, 3, soft_nms_sigma=0.5)
+    assert found.numpy().tolist() == [1, 2]
+    by_scores = tf.convert_to_tensor(tape.gradient(selected, scores, tf.constant([2.0, 3.0])))
+    np.testing.assert_array_equal(by_scores, [0.0, 2.0, 3.0])
+    for source in (boxes, scores):
+        with pytest.raises(LookupError, match="with_scores: there is no gradient"):
+            tape.gradient(lowered, source)

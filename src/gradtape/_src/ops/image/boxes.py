@@ -13,6 +13,7 @@ from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ..array.cast import cast
+from ..array.indexing import gather
 from ..array.undifferentiated import undifferentiated
 from ..declare.static import known, static_int, to_tensor, values_that_size
 from ..math.logic import select
@@ -114,10 +115,12 @@ def non_max_suppression_with_scores(
 ) -> tuple[Tensor, Tensor]:
     """`non_max_suppression`, and the scores of what was selected.
 
-    With `soft_nms_sigma` > 0 an overlap lowers the score of the worse box, by a Gaussian.
+    With `soft_nms_sigma` > 0 an overlap lowers the score of the worse box, by a Gaussian; scores
+    that were lowered so have no gradient.
     """
     op_name = "non_max_suppression"
-    corners = values_that_size(to_tensor(boxes, op_name), op_name)
+    boxes, scores = to_tensor(boxes, op_name), to_tensor(scores, op_name)
+    corners = values_that_size(boxes, op_name)
     if corners.ndim != 2 or corners.shape[1] != 4:
         raise ShapeError(f"{op_name}: `boxes` must be [count, 4]. Received: shape {corners.shape}.")
     low = np.minimum(corners[:, :2], corners[:, 2:])
@@ -131,10 +134,16 @@ def non_max_suppression_with_scores(
         proper = (areas[one] > 0) & (areas[others] > 0)
         return np.where(proper, shared / np.where(proper, union, 1), 0)
 
-    return _chosen(
-        overlaps, len(corners), scores, max_output_size, iou_threshold, score_threshold,
-        float(soft_nms_sigma), op_name,
+    sigma = float(soft_nms_sigma)
+    indices, lowered = _chosen(
+        overlaps, len(corners), scores, max_output_size, iou_threshold, score_threshold, sigma,
+        op_name,
     )  # fmt: skip
+    if not sigma:
+        return indices, gather(scores, indices)
+    for source in (boxes, scores):
+        lowered = undifferentiated(source, lowered, name=f"{op_name}_with_scores")
+    return indices, lowered
 
 
 def non_max_suppression_overlaps(
