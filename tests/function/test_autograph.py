@@ -1165,3 +1165,42 @@ def test_assignments_in_conditions_are_python(tf):
         return x * k + y
 
     assert float(f(tf.constant(1.0))) == 217.0
+
+
+def upward(x):
+    return sorted(x)
+
+
+def downward(x):
+    return sorted(x, reverse=True)
+
+
+def by_key(x):
+    return sorted(x, key=lambda each: -each)
+
+
+@pytest.mark.parametrize(
+    "f, found, slope",
+    [
+        (upward, [1.0, 2.0, 3.0], [4.0, 1.0, 2.0]),
+        (downward, [3.0, 2.0, 1.0], [1.0, 4.0, 2.0]),
+        (by_key, [3.0, 2.0, 1.0], [1.0, 4.0, 2.0]),
+    ],
+)
+def test_sorted(tf, f, found, slope):
+    x = tf.constant([3.0, 1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.function(f)(x)
+    np.testing.assert_allclose(y, found)
+    by_x = tape.gradient(y, x, tf.constant([1.0, 2.0, 4.0]))
+    np.testing.assert_allclose(tf.convert_to_tensor(by_x), slope)
+
+
+def test_rows_are_sorted_by_a_key(tf):
+    rows = tf.constant([[1.0, 9.0], [3.0, 7.0], [2.0, 8.0]])
+    first = tf.function(lambda x: sorted(x, key=lambda row: row[0]))(rows)
+    np.testing.assert_array_equal(first, [[1.0, 9.0], [2.0, 8.0], [3.0, 7.0]])
+    assert tf.function(lambda x: sorted([3, 1, 2]))(rows)[0].numpy() == 1
+    with pytest.raises((TypeError, ValueError)):
+        tf.function(lambda x: sorted(x))(rows)

@@ -370,6 +370,7 @@ _SPECIAL: dict[int, Callable[..., Any]] = {
         (builtins.enumerate, iterated.enumerate_),
         (builtins.zip, iterated.zip_),
         (builtins.next, iterated.next_),
+        (builtins.sorted, iterated.sorted_),
         (builtins.int, _number(int, "int32")),
         (builtins.float, _number(float, "float32")),
         (builtins.bool, _number(bool, "bool")),

@@ -14,9 +14,12 @@ from ...core.tensor import Tensor
 from ...core.tracing import Stream, current_graph
 from ...ops.array.cast import cast
 from ...ops.array.creation import range as tensor_range
+from ...ops.array.indexing import gather
 from ...ops.array.joining import stack, unstack
 from ...ops.array.shape import transpose
 from ...ops.math.arithmetic import maximum
+from ...ops.math.ordering import argsort, sort
+from ...tape.batching import vectorized_map
 from ...tape.control import forms
 from ..streams import next_in_trace
 from .operators import symbolic
@@ -116,6 +119,25 @@ def enumerate_(iterable: Any, start: int = 0) -> Any:
     count = Elements(columns[0]).count
     stop = sizes_as_tensor(start + count, np.dtype(np.int32)) if is_open(count) else start + count
     return Elements((tensor_range(start, stop), columns[0]))
+
+
+def sorted_(
+    iterable: Any, /, *, key: Callable[[Any], Any] | None = None, reverse: bool = False
+) -> Any:
+    """`sorted`, which of a symbolic tensor gives a tensor, as `key` says of its rows."""
+    tensor = symbolic(iterable)
+    if tensor is None:
+        return sorted(iterable, key=key, reverse=reverse)
+    keys = tensor if key is None else as_tensor(vectorized_map(key, tensor))
+    if keys.ndim != 1:
+        raise TypeError(
+            "sorted: to put a tensor in order, each row needs one key, and these have shape "
+            f"{tuple(keys.shape[1:])}. Give a `key` that makes one number of a row."
+        )
+    direction = "DESCENDING" if reverse else "ASCENDING"
+    return (
+        sort(tensor, 0, direction) if key is None else gather(tensor, argsort(keys, 0, direction))
+    )
 
 
 def next_(iterator: Any, *default: Any) -> Any:
