@@ -802,3 +802,33 @@ def test_a_wrapper_of_a_recomputed_function_runs(tf):
     w = tf.constant(1.7)
     np.testing.assert_allclose(tf.function(tripled)(w), 3.0 * halved(w), rtol=1e-6)
     np.testing.assert_allclose(tf.function(lambda w: tripled(w))(w), 3.0 * halved(w), rtol=1e-6)
+
+
+def counted(tf, count):
+    total = 0
+    for i in tf.range(count):
+        total += i
+    else:
+        total += 100
+    return total
+
+
+def test_a_loop_that_is_not_converted_says_why(tf, caplog):
+    assert tf.function(lambda n: counted(tf, n))(tf.constant(3)) == 103
+    (message,) = caplog.messages
+    assert "runs as plain Python" in message
+    assert "AutoGraph left counted as it is: malt cannot convert it: for/else" in message
+
+
+def test_pythons_range_in_a_function_that_is_not_converted(tf):
+    @tf.function
+    def f(n):
+        class Total:
+            value = 0
+
+        for i in range(n):
+            Total.value += i
+        return Total.value
+
+    with pytest.raises(tf.errors.SymbolicTensorError, match=r"left .*f as it is: it defines"):
+        f(tf.constant(3))

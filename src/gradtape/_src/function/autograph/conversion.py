@@ -150,6 +150,10 @@ def _convert(function: Any) -> _Conversion:
         return _Conversion(None, str(error))
 
 
+_OF_STATEMENTS = ("if, while", "An index needs", "range: ")
+"""How errors begin of `if`, `while` and `for i in range(...)` that are not converted."""
+
+
 def _explaining(function: Callable[..., Any], reason: str) -> Callable[..., Any]:
     """A function that was not converted. If a tensor has to decide in it, its error says so."""
 
@@ -158,7 +162,7 @@ def _explaining(function: Callable[..., Any], reason: str) -> Callable[..., Any]
         try:
             yield
         except SymbolicTensorError as error:
-            if str(error).startswith("if, while") and "AutoGraph" not in str(error):
+            if str(error).startswith(_OF_STATEMENTS) and "AutoGraph" not in str(error):
                 name = getattr(function, "__qualname__", function)
                 error.args = (f"{error} AutoGraph left {name} as it is: {reason}.",)
             raise
