@@ -10,7 +10,6 @@ import numpy as np
 
 from ...core import dtypes as dt
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
-from ...core.placement import on_host
 from ...core.tensor import Tensor
 from ..array.cast import cast
 from ..array.indexing import gather
