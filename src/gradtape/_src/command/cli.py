@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from ..version import __version__
@@ -21,40 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     own, rest = _split(list(sys.argv[1:] if argv is None else argv))
     options = _parser().parse_args(own)
     if options.command == "run":
-        from . import run as _run
-
-        if options.explain:
-            from ..inspect.asking import explain_gradients
-
-            explain_gradients()
-        if options.check_numerics:
-            from ..inspect.numerics import enable_check_numerics
-
-            enable_check_numerics()
-        report = None
-        if options.memory:
-            from ..inspect.memory import Largest
-
-            report = Largest()
-            report.begin()
-        profiler = None
-        if options.profile or options.profile_file:
-            from ..inspect.profiler import Profiler
-
-            profiler = Profiler()
-            profiler.begin()
-            profiler.start()
-        run = _run.runner(options.kind)
-        try:
-            run(options.target, rest)
-        finally:
-            if report is not None:
-                report.end()
-                print(report, file=sys.stderr)
-            if profiler is not None:
-                profiler.stop()
-                profiler.end()
-                _tell(profiler.profile(), options.profile_file)
+        _run(options, rest)
     elif options.command == "doctor":
         from . import doctor as _doctor
 
@@ -64,6 +32,38 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(_info.report(devices=options.devices))
     return 0
+
+
+def _run(options: argparse.Namespace, rest: list[str]) -> None:
+    """Run a program; what was asked for beside is told when it has ended, however it ends."""
+    from .run import runner
+
+    if options.explain:
+        from ..inspect.asking import explain_gradients
+
+        explain_gradients()
+    if options.check_numerics:
+        from ..inspect.numerics import enable_check_numerics
+
+        enable_check_numerics()
+    with ExitStack() as at_end:
+        if options.profile or options.profile_file:
+            from ..inspect.profiler import Profiler
+
+            profiler = Profiler()
+            at_end.callback(lambda: _tell(profiler.profile(), options.profile_file))
+            at_end.callback(profiler.end)
+            profiler.begin()
+            at_end.callback(profiler.stop)
+            profiler.start()
+        if options.memory:
+            from ..inspect.memory import Largest
+
+            largest = Largest()
+            at_end.callback(lambda: print(largest, file=sys.stderr))
+            at_end.callback(largest.end)
+            largest.begin()
+        runner(options.kind)(options.target, rest)
 
 
 def _tell(profile: Profile, path: str | None) -> None:
