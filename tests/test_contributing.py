@@ -72,3 +72,10 @@ def test_no_module_is_longer_than_the_page_says():
         for path in (ROOT / "src").rglob("*.py")
     }
     assert {path: n for path, n in lengths.items() if n > limit} == {}
+
+
+def test_the_changelog_says_nothing_twice():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    entries = [" ".join(entry.split()) for entry in re.split(r"^(?:- |### )", text, flags=re.M)]
+    assert len(entries) > 50
+    assert [entry for entry in set(entries) if entries.count(entry) > 1] == []
