@@ -167,7 +167,7 @@ class PermissionDeniedError(OpError, PermissionError):
 
 
 class AlreadyExistsError(OpError, FileExistsError):
-    """What is to be made is there already."""
+    """Something that is to be made exists already."""
 
     error_code = ALREADY_EXISTS
 

@@ -16,7 +16,7 @@ Derivative = Callable[[Any, list[int]], list[Any]]
 
 
 class Witness:
-    """Who is told. Each method does nothing here, so that a witness says only what it wants."""
+    """Base of witnesses. Each method does nothing here; a witness defines those that it needs."""
 
     keeps_records = False
     """Whether a tape that was used up keeps its records: there are questions to come."""

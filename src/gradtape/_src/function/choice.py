@@ -50,7 +50,7 @@ class Residual(OfArray):
 
 
 class Choice(FlowNode):
-    """One of several blocks runs: that with the number `index`; None, if there is but one."""
+    """A node of which one block runs, that with the number `index`; None if there is only one."""
 
     def __init__(self, index: Any, blocks: list[Block]) -> None:
         super().__init__(blocks)

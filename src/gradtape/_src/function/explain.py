@@ -81,7 +81,7 @@ def values_explained() -> Iterator[None]:
 
 
 def _missing_value(error: BaseException | None) -> BaseException | None:
-    """The error of an op that asked for values, if it is this one, or if this one came of it.
+    """The error of an op that asked for values: this one, or one that led to it; else None.
 
     On its way out it may have become another one: Keras makes a new one of each, with more to say.
     """

@@ -528,7 +528,7 @@ class Graph(Observer):
             return fold_in(key, number)
 
     def stream_of(self, tracer: Any) -> Any:
-        """What is drawn from with the key that is fed as this tracer; None if it is no such key."""
+        """The random stream whose key this tracer is; None if it is no key of a stream."""
         return next((stream for key, stream in self._streams.values() if key is tracer), None)
 
     def noting_keys(self, keys: list[Any]) -> AbstractContextManager[None]:

@@ -480,7 +480,7 @@ def _ties(leaf: Open) -> list[Any]:
 
 
 def fits(found: Any, expected: Any) -> bool:
-    """Whether a signature is one that another, in which sizes may be open, stands for."""
+    """Whether the signature `found` is covered by `expected`, in which sizes may be open."""
     if isinstance(expected, TypeSpec):
         return expected.is_compatible_with(found)
     if not isinstance(expected, tuple):

@@ -82,7 +82,7 @@ class SketchGraph(Graph):
         return tuple(found)
 
     def of_unknown_length(self, *rows: Spec) -> list[Tensor]:
-        """Tensors of such rows, as many in all of them as only values could say."""
+        """Tensors of such rows. All have the same number of them, which only values could tell."""
         count = self.open_size(f"entries_{len(self.tensors)}")
         return [self.tensor(Spec((count, *row.shape), row.dtype)) for row in rows]
 

@@ -120,7 +120,7 @@ def components_of(source: Any) -> Any:
 
 
 def gradient_like(source: Any, gradients: Any) -> Any:
-    """What is handed out as the gradient by `source`, of those by `components_of(source)`."""
+    """The gradient by `source`, made of the gradients by `components_of(source)`."""
     if not is_composite_source(source):
         return gradients
     how = source.__composite_gradient__

@@ -155,7 +155,7 @@ class Variable(Trackable, Operators):
 
     @property
     def handle(self) -> Variable:
-        """The variable itself: what stands for it has this as its own `handle`."""
+        """The variable itself. An object that stands for it has it as its `handle`."""
         return self
 
     def get_shape(self) -> TensorShape:

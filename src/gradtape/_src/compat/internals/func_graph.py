@@ -41,7 +41,7 @@ class FuncGraph(SketchGraph):
             yield self
 
     def placeholder(self, dtype: Any, shape: Any) -> Tensor:
-        """A new input. Of unknown rank it cannot be: there are no such arrays."""
+        """A new input. Its rank must be known: no array is without one."""
         if shape.rank is None:
             raise UnimplementedError(
                 "placeholder: `shape` has unknown rank, and gradtape needs the number of axes. "

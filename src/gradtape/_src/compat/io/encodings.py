@@ -52,7 +52,7 @@ def _from_base64(text: bytes) -> bytes:
 
 @elementwise
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
-    """What each text is when it is decompressed: "ZLIB", "GZIP" or "" for as it is."""
+    """Each text decompressed, by "ZLIB" or "GZIP"; "" leaves it as it is."""
     op = "decode_compressed"
     array = as_text(bytes, op, "bytes")
     kind = choice(compression_type, ("", "ZLIB", "GZIP"), op, "compression_type")

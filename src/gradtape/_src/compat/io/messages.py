@@ -108,7 +108,7 @@ class Message:
     # What Google's library has
 
     def HasField(self, field_name: str) -> bool:
-        """Whether a field that is a message is there."""
+        """Whether a field that is a message is set."""
         if self._fields[field_name].kind != "message":
             raise ValueError(f"HasField: {field_name!r} is repeated; ask for its length.")
         return field_name in self._present
@@ -120,7 +120,7 @@ class Message:
         return next(iter(self._present), None)
 
     def ListFields(self) -> list[tuple[Any, Any]]:
-        """The fields that are there, each with its value."""
+        """The fields that are set, each with its value."""
         return [(field, value) for _, field, value in self._given()]
 
     def Clear(self) -> None:

@@ -171,7 +171,7 @@ def _only(wanted: str, contents: Any, channels: int, op: str) -> Any:
 
 
 def _single(pixels: Any, op: str) -> Any:
-    """An image; of an animation with one frame, that."""
+    """The image; of an animation that has one frame, this frame."""
     if pixels.ndim == 4:
         if len(pixels) > 1:
             raise InvalidArgumentError(

@@ -269,7 +269,7 @@ def _fitting(trace: LoadedTrace, args: Any, kwargs: Any) -> list[Tensor] | None:
 
 
 def _gather(value: Any, wanted: Any, tensors: list[Tensor]) -> bool:
-    """Add the tensors of an argument that is nested as wanted; whether it is."""
+    """Add the tensors of an argument to `tensors`; give whether it is nested as wanted."""
     if isinstance(wanted, TensorSpec):
         tensor = None if isinstance(value, TensorSpec) else _as_spec(value, wanted)
         if tensor is None:
@@ -292,7 +292,7 @@ def _gather(value: Any, wanted: Any, tensors: list[Tensor]) -> bool:
 
 
 def _as_spec(value: Any, spec: TensorSpec) -> Tensor | None:
-    """The value as a tensor of this dtype and shape; None if it is none."""
+    """The value as a tensor of this dtype and shape; None if it cannot be one."""
     try:
         if not hasattr(value, "dtype") or isinstance(value, (np.ndarray, np.generic)):
             value = as_tensor(value, spec.dtype)

@@ -160,7 +160,7 @@ def check_same_places(a: SparseTensor, b: SparseTensor, op: str) -> None:
 
 
 def multiply(x: Any, y: Any) -> SparseTensor:
-    """`x * y` where one is dense; it is broadcast to the sparse one."""
+    """`x * y` of a sparse and a dense tensor, which is broadcast to the sparse one."""
     sparse, dense = (x, y) if isinstance(x, SparseTensor) else (y, x)
     return sparse.with_values(sparse.values * _at_entries(sparse, dense, "multiply"))
 

@@ -151,7 +151,7 @@ def concat(
 def split(
     sp_input: Any = None, num_split: Any = None, axis: Any = None, name: str | None = None
 ) -> list[SparseTensor]:
-    """`num_split` parts along `axis`, as large as each other, or the first ones larger by one."""
+    """`num_split` parts along `axis`, equally large, or the first of them larger by one."""
     sparse = as_sparse(sp_input, "sparse.split")
     sizes = sizes_of(sparse, "sparse.split")
     count = static_int(num_split, "sparse.split", "num_split")

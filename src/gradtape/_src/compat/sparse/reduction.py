@@ -110,7 +110,7 @@ def bincount(
     binary_output: bool = False,
     name: str | None = None,
 ) -> SparseTensor:
-    """How often each integer is there, or with `weights` their sums: sparse, those that are there.
+    """How often each integer occurs, or the sum of its `weights`: sparse, with those that occur.
 
     With axis=-1 each row of `values` is counted by itself. `values`, and then `weights`, may be
     sparse. Integers from `maxlength` on do not count; `binary_output` gives ones.

@@ -119,7 +119,7 @@ class XlaEngine(Contract):
         return jnp.asarray(value, dtype)  # a size may be open, until a call says what it is
 
     def _number(self, size: Any) -> Any:
-        """A size, if it is open as a number that the call knows."""
+        """A size; an open one as a number of the program, which each call supplies."""
         return self.number(size, np.int64) if is_open(size) else size
 
     def to_integers(self, x: Any, dtype: Any) -> Any:

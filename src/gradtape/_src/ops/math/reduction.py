@@ -263,7 +263,7 @@ def _extremum(reduce: Any, lowest: Any, x: Any, axis: Any, keepdims: bool) -> An
 
 @reduction(dtypes=dt.REAL)
 def reduce_max(xp, x, *, axis, keepdims):
-    """The largest element over `axis`; NaN if there is one.
+    """The largest element over `axis`; NaN if any element is NaN.
 
     Over an empty axis it is -inf, or the least integer of the dtype. Elements that tie share the
     gradient equally.
@@ -274,7 +274,7 @@ def reduce_max(xp, x, *, axis, keepdims):
 
 @reduction(dtypes=dt.REAL)
 def reduce_min(xp, x, *, axis, keepdims):
-    """The smallest element over `axis`; NaN if there is one.
+    """The smallest element over `axis`; NaN if any element is NaN.
 
     Over an empty axis it is inf, or the greatest integer of the dtype. Elements that tie share the
     gradient equally.

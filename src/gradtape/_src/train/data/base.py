@@ -177,7 +177,7 @@ class BaseDataset(DatasetBase):
 
 
 class BaseDatasetSpec(TypeSpec):
-    """What is known of a dataset; what kind of one says the subclass."""
+    """What is known of a dataset; the subclass says of which kind."""
 
     _is_composite = False
 
