@@ -82,6 +82,15 @@ def many_small():
     return tape
 
 
+def many_tiny():
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(1000):
+            y = tf.sin(y) * 1.01
+    return tape
+
+
 def with_a_budget():
     return mlp(memory_budget="300KB")
 
@@ -96,8 +105,8 @@ def nested():
 
 
 PROGRAMS = [
-    mlp, convolutions, recurrent, attention, gradients_of_their_own, many_small, with_a_budget,
-    nested,
+    mlp, convolutions, recurrent, attention, gradients_of_their_own, many_small, many_tiny,
+    with_a_budget, nested,
 ]  # fmt: skip
 
 
@@ -202,6 +211,23 @@ def tower(block):
             x = block(x, w)
         x = tf.sin(x)
     return tape
+
+
+def test_functions_of_libraries_are_none_of_the_users(tmp_path, monkeypatch):
+    (tmp_path / "site-packages").mkdir()
+    library = "def applied(f, *args):\n    return f(*args)\n"
+    (tmp_path / "site-packages" / "a_library_of_blocks.py").write_text(library)
+    monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
+    import a_library_of_blocks
+
+    places = Largest()
+    places.begin()
+    try:
+        tower(lambda *args: a_library_of_blocks.applied(block, *args))
+    finally:
+        places.end()
+    names = [function.name.partition(" (")[0] for function in places.memory.functions]
+    assert "block" in names and "applied" not in names
 
 
 def test_recompute_grad_frees_what_is_said():

@@ -11,7 +11,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from sys import getrefcount, getsizeof
+from sys import getrefcount, getsizeof, version_info
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 from weakref import WeakSet
@@ -24,6 +24,7 @@ from ..core.recorder import Record, named
 from ..core.spec import Spec
 from ..core.tables import short
 from ..core.tensor import Tensor, is_symbolic
+from ..core.tracebacks import is_installed
 from ..core.tracing import current_graph
 from ..function.memory import ProgramMemory
 from ..tape.budget import Ledger, Stored
@@ -43,15 +44,15 @@ _LEAVES = (int, float, str, Spec)
 def memory_of(tape: Any, places: Places | None = None) -> Memory:
     """The Memory of a tape; `places` knows where tensors were made."""
     noted: Places | None = places or vars(tape).get("_profiler")
-    uses = _uses(tape)
     objects, edges = _reached(tape)
-    outside = _held_elsewhere(objects, edges)
+    outside = _held_elsewhere(objects, edges)  # before anything here refers to them as well
+    uses = _uses(tape)
     arrays = {
         id(x): _Array(x, i in outside)
         for i, x in enumerate(objects)
         if _is_array(x) and x is _whole(x)
     }
-    own = [getsizeof(x) - _own_data(x) for i, x in enumerate(objects) if i and i not in outside]
+    own = [_own_bytes(x) for i, x in enumerate(objects) if i and i not in outside]
     variables = {id(_whole(v._cell.array())): v for v in tape.variables.values()}
     place_of = _places(tape) if noted is None else noted.place_of
     tensors = [
@@ -305,11 +306,15 @@ def _whole(array: Any) -> Any:
     return array
 
 
-def _own_data(value: Any) -> int:
-    """The bytes of numbers that Python counts for an object: those of an array are told apart."""
+def _own_bytes(value: Any) -> int:
+    """The bytes of an object itself, without the numbers of an array: those are told apart."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.flags.owndata):
-        return value.nbytes
-    return 0
+        return getsizeof(value) - value.nbytes
+    return getsizeof(value) + (_BESIDE_TENSOR if isinstance(value, Tensor) else 0)
+
+
+_BESIDE_TENSOR = 16 if version_info < (3, 13) else 0
+"""What `getsizeof` leaves out: the place of the attributes in `__dict__`, which is made at once."""
 
 
 # What is said of it
@@ -358,6 +363,6 @@ def _functions(
     shares = [
         Share(f"{call.name} ({short(call.code.co_filename)}:{call.code.co_firstlineno})", *numbers)
         for call, numbers in found.values()
-        if call.name != "<module>"
+        if call.name != "<module>" and not is_installed(call.code.co_filename)
     ]
     return sorted(shares, key=lambda share: -share.saved)
