@@ -320,6 +320,7 @@ UNUSED = "import tensorflow as tf\nv = tf.Variable(1.0)\n"
         ("import sys; sys.exit(7)", 7, "It ended with sys.exit(7); what it did"),
         ("import sys; sys.exit('a last word')", 1, "It ended with sys.exit('a last word')"),
         ("raise ValueError('a < b')", 1, "It ended with ValueError: a < b. What it did"),
+        ("raise ValueError('a is b.')", 1, "It ended with ValueError: a is b. What it did"),
         ("raise KeyboardInterrupt", -signal.SIGINT, "It was interrupted; what it did"),
     ],
 )

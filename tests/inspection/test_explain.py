@@ -126,6 +126,16 @@ def test_the_path_of_a_gradient():
     assert "its norm is 10" in found.message
 
 
+def test_a_source_without_a_name():
+    held = {"x": tf.constant(3.0), "v": tf.Variable(2.0, trainable=False, name="a/v")}
+    with explaining() as tape:
+        y = held["x"] * held["v"]
+    x, v = tape.explain(y, [held["x"], held["v"]])
+    assert x.message.startswith("The source is a tensor that is not watched")
+    assert v.message.startswith("The variable 'a/v' is not trainable")
+    assert "tape.watch(...)" in x.suggestion and "tape.watch(...)" in v.suggestion
+
+
 def test_several_sources_and_targets():
     v, w, x = tf.Variable(2.0), tf.Variable(3.0), tf.constant(1.0)
     with explaining() as tape:

@@ -55,7 +55,7 @@ def _ending(error: BaseException) -> str:
         return "It was interrupted; what it did until then was looked at."
     message = str(error).strip().partition("\n")[0]
     what = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    return f"It ended with {what}. What it did until then was looked at."
+    return f"It ended with {what.rstrip('. ')}. What it did until then was looked at."
 
 
 def _show(report: Report, page: str | None) -> None:

@@ -188,7 +188,7 @@ class _Question(Search):
 
     def not_watched(self, line: tuple[str, int] = ("", 0), late: bool = False) -> Explanation:
         """Why the tape does not follow the source, which is used at this line."""
-        watch = f"{self.tape_name}.watch({self.name})"
+        watch = f"{self.tape_name}.watch({self.name if self.name.isidentifier() else '...'})"
         if _is_variable(self.source):
             if not self.source.trainable:
                 return Explanation(

@@ -62,6 +62,10 @@ class Explanation:
     path: list[Step] = field(default_factory=list)
     """The ops on the way, from the source on: to the target, or to where it ends."""
 
+    def __post_init__(self) -> None:
+        if self.message.startswith("the "):  # what has no name of its own
+            object.__setattr__(self, "message", f"The {self.message[4:]}")
+
     @property
     def source_line(self) -> str:
         """The text of the line where the path ends."""
