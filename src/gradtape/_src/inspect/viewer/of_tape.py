@@ -14,6 +14,7 @@ from ...core.errors import NoGradientError
 from ...core.op import Op
 from ...core.recorder import Record, heard_by
 from ...core.spec import Spec
+from ...core.tables import short
 from ...core.tensor import Tensor, is_inexact, key_of
 from ...core.tracing import tracing
 from ...tape.explanation import Cause, Explanation
@@ -355,7 +356,7 @@ class _Drawing:
 
 
 def _text(why: Explanation) -> str:
-    place = f"\n{why.file}:{why.line}" if why.file else ""
+    place = f"\n{short(why.file)}:{why.line}" if why.file else ""
     return f"{why.cause.name}: {why.message}{place}\n{why.suggestion}".strip()
 
 

@@ -757,8 +757,8 @@ function fit() {
   view.scale = Math.min(1.25, Math.max(0.01, scale));
   view.left = (box.width - view.w[n] * view.scale) / 2;
   view.top = Math.max(6, (roomy - view.h[n] * view.scale) / 2);
-  const tooTall = view.h[n] / view.w[n] > 2 ? view.scale < 0.45 : view.scale < 0.6 && across > 0.5;
-  if (tooTall && view.selected < 0) { // to be read: begin at its top
+  const isTall = view.h[n] / view.w[n] > 2 || across > 0.5;
+  if (view.scale < 0.45 && isTall && view.selected < 0) { // begin at its top, to be read
     view.scale = Math.min(1, Math.max(0.45, across));
     view.left = (box.width - view.w[n] * view.scale) / 2;
     view.top = 6;
