@@ -3,12 +3,12 @@ from .._src.compat.io.datasets import (
     TextLineDataset as TextLineDataset,
     TFRecordDataset as TFRecordDataset,
 )
+from .._src.train.data.base import AUTOTUNE as AUTOTUNE
 from .._src.train.data.cardinality import (
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
 )
 from .._src.train.data.dataset import (
-    AUTOTUNE as AUTOTUNE,
     Dataset as Dataset,
     DatasetSpec as DatasetSpec,
 )

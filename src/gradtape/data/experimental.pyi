@@ -1,10 +1,11 @@
+from .._src.train.data.base import AUTOTUNE as AUTOTUNE
 from .._src.train.data.cardinality import (
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
 )
-from .._src.train.data.dataset import AUTOTUNE as AUTOTUNE
 from .._src.train.data.experimental import (
     assert_cardinality as assert_cardinality,
+    bucket_by_sequence_length as bucket_by_sequence_length,
     cardinality as cardinality,
     copy_to_device as copy_to_device,
     dense_to_ragged_batch as dense_to_ragged_batch,

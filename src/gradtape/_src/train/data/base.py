@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator as PythonIterator
-from functools import cached_property, partial
-from typing import Any, Self
+from functools import cached_property, partial, reduce
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from ...core import nest
-from ...core.errors import DTypeError
+from ...core.errors import DTypeError, InvalidArgumentError
 from ...core.recorder import heard_by
 from ...core.shape import TensorShape
 from ...core.tensor import Tensor, is_symbolic
 from ...core.tracing import current_graph, tracing
+from ...function.streams import reduce_in_trace
+from ...ops.declare.static import static_int
 from ...tape.type_specs import TypeSpec, zeros_of_spec
 from .blocks import Blocks
 from .cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .element_spec import spec_of_results
-from .elements import DatasetBase
+from .elements import DatasetBase, as_element, as_state, call, check_dataset, check_function
 from .entries import Elements, Entries, blocks_of, elements_of
 from .iterator import Iterator, TracedIterator, UnrolledIterator, single_element
 from .options import Options
+from .prefetch import prefetch, prefetch_if_slow
+
+T = TypeVar("T")
+
+AUTOTUNE = -1
+_PREFETCHED_BY_DEFAULT = 2
 
 
 class BaseDataset(DatasetBase):
@@ -121,6 +129,45 @@ class BaseDataset(DatasetBase):
         """The element of a dataset that has just one."""
         return single_element(self._elements())
 
+    def reduce(
+        self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None
+    ) -> Tensor | Any:
+        """The last state of `state = reduce_func(state, element)` along the elements."""
+        op = "Dataset.reduce"
+        check_function(reduce_func, op, "reduce_func")
+        state = as_element(initial_state, op)
+
+        def after(state: Any, element: Any) -> Any:
+            return as_state(call(reduce_func, (state, element)), state, op)
+
+        iterator = iter(self)
+        with heard_by([]):
+            if isinstance(iterator, TracedIterator):
+                return reduce_in_trace(iterator, state, after)
+            return reduce(after, iterator, state)
+
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Self:
+        """The same elements, up to `buffer_size` of them made ahead by a thread.
+
+        AUTOTUNE makes two ahead once they are seen to take long, more than some milliseconds each:
+        a quick one takes less time than to hand it from thread to thread.
+        """
+        ahead = static_int(buffer_size, "Dataset.prefetch", "buffer_size")
+        if ahead == AUTOTUNE:
+            if self._in_memory:
+                return self
+            return self._ahead(partial(prefetch_if_slow, self._elements, _PREFETCHED_BY_DEFAULT))
+        if ahead < 0:
+            raise InvalidArgumentError(
+                f"Dataset.prefetch: `buffer_size` must be >= 0 or tf.data.AUTOTUNE, not {ahead}."
+            )
+        if not ahead or self._cardinality in (0, 1):  # there is nothing to make ahead
+            return self
+        return self._ahead(partial(prefetch, self._elements, ahead))
+
+    def _ahead(self, elements: Callable[[], PythonIterator[Any]]) -> Self:
+        return self._of_elements(elements, lambda: self.element_spec, self._cardinality)
+
     # What is known beforehand
 
     @cached_property
@@ -156,6 +203,11 @@ class BaseDataset(DatasetBase):
 
     def __bool__(self) -> bool:
         return True  # as in TensorFlow: not whether there are elements
+
+    def apply(self, transformation_func: Callable[[Self], T], name: Any = None) -> T:
+        """`transformation_func(self)`, which must be a dataset."""
+        result = transformation_func(self)
+        return check_dataset(result, "Dataset.apply", "transformation_func")
 
     def options(self) -> Options:
         return self._options or Options()

@@ -93,7 +93,7 @@ def pad(block: list[Any], shapes: Any, values: Any) -> Any:
     first = block[0]
     columns = zip(
         zip(*map(nest.flatten, block), strict=True),
-        _padded_shapes(first, shapes),
+        padded_shapes_of(first, shapes),
         _padding_values(first, values),
         strict=True,
     )
@@ -130,7 +130,7 @@ def _filling(value: Any, dtype: np.dtype[Any]) -> Any:
     return as_tensor(value, dtype, _OP)._array
 
 
-def _padded_shapes(element: Any, shapes: Any) -> list[TensorShape]:
+def padded_shapes_of(element: Any, shapes: Any) -> list[TensorShape]:
     """For each component the shape to fill up to, with None for as long as the longest one."""
     if shapes is None:
         return [TensorShape(None) for _ in nest.flatten(element)]
@@ -159,6 +159,6 @@ def padded_spec(spec: Any, shapes: Any, size: int | None) -> Any:
     """The spec of such batches of elements of `spec`."""
     if shapes is None:
         return batch_spec(spec, size)
-    wanted = iter(_padded_shapes(spec, shapes))
+    wanted = iter(padded_shapes_of(spec, shapes))
     filled = nest.map_structure(lambda part: TensorSpec(next(wanted), part.dtype), spec)
     return batch_spec(filled, size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator as PythonIterator
-from functools import partial, reduce
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +12,14 @@ import numpy as np
 from ...core import nest
 from ...core.dtypes import as_dtype, int64
 from ...core.errors import InvalidArgumentError, UnimplementedError
-from ...core.recorder import heard_by
 from ...core.tensor import Tensor
-from ...function.streams import reduce_in_trace
 from ...ops.declare.static import static_int
 from ...tape.type_specs import TensorSpec
 from . import blocks
-from .base import BaseDataset, BaseDatasetSpec
+from .base import AUTOTUNE, BaseDataset, BaseDatasetSpec
 from .batch import pad, padded_spec, rows_spec, stack_rows
 from .blocks import Block, Blocks
+from .buckets import Buckets
 from .cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .element_spec import batch_spec, common_spec, spec_of, unbatch_spec
 from .elements import (
@@ -28,7 +27,6 @@ from .elements import (
     as_element,
     as_integer,
     as_result,
-    as_state,
     call,
     check_can_be_unique,
     check_dataset,
@@ -48,16 +46,12 @@ from .failures import attempting, made
 from .files import paths_of
 from .from_generator import generate, signature_of
 from .interleave import as_chances, choose, draw_choices, group_by_key, interleave, side_by_side
-from .iterator import TracedIterator
-from .prefetch import prefetch, prefetch_if_slow
 from .seeds import Generators
 from .shuffle import as_buffer_size, random_numbers, shuffle
 
 if TYPE_CHECKING:
     from ...core.annotations import AnyFunction
 
-AUTOTUNE = -1
-_PREFETCHED_BY_DEFAULT = 2
 _INTERLEAVED_BY_DEFAULT = 4
 
 
@@ -538,6 +532,55 @@ class Dataset(BaseDataset):
             UNKNOWN_CARDINALITY,
         )
 
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: AnyFunction,
+        bucket_boundaries: Any,
+        bucket_batch_sizes: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Batches of elements of about one length, which need little padding.
+
+        Those shorter than the first of `bucket_boundaries` go together, then those shorter than
+        the second; each bucket has its size of batches. They are padded as `padded_batch` does it,
+        or, with `pad_to_bucket_boundary`, to the greatest length of the bucket.
+
+        >>> words = tf.data.Dataset.range(1, 5).map(lambda n: tf.range(n))
+        >>> for batch in words.bucket_by_sequence_length(tf.size, [3], [2, 2]):
+        ...     print(batch.numpy().tolist())
+        [[0, 0], [0, 1]]
+        [[0, 1, 2, 0], [0, 1, 2, 3]]
+        """
+        buckets = Buckets(
+            element_length_func,
+            bucket_boundaries,
+            bucket_batch_sizes,
+            padded_shapes,
+            pad_to_bucket_boundary,
+        )
+
+        def batches(bucket: Any, elements: Dataset) -> Dataset:
+            size = buckets.batch_size(bucket)
+            if no_padding:
+                return elements.batch(size, drop_remainder)
+            shapes = buckets.padded_shapes(bucket, self.element_spec)
+            return elements.padded_batch(size, shapes, padding_values, drop_remainder)
+
+        grouped = self.group_by_window(
+            buckets.bucket_of, batches, window_size_func=buckets.batch_size
+        )
+        shapes = None if no_padding else padded_shapes
+        return self._of_elements(
+            grouped._elements,
+            lambda: padded_spec(self.element_spec, shapes, None),
+            UNKNOWN_CARDINALITY,
+        )
+
     # Functions of elements
 
     def map(
@@ -619,56 +662,10 @@ class Dataset(BaseDataset):
             self._cardinality,
         )
 
-    def reduce(
-        self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: Any = None
-    ) -> Tensor | Any:
-        """The last state of `state = reduce_func(state, element)` along the elements."""
-        op = "Dataset.reduce"
-        check_function(reduce_func, op, "reduce_func")
-        state = as_element(initial_state, op)
-
-        def after(state: Any, element: Any) -> Any:
-            return as_state(call(reduce_func, (state, element)), state, op)
-
-        iterator = iter(self)
-        with heard_by([]):
-            if isinstance(iterator, TracedIterator):
-                return reduce_in_trace(iterator, state, after)
-            return reduce(after, iterator, state)
-
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number, counted from `start` in int64, and an element."""
         first = static_int(start, "Dataset.enumerate", "start")
         return Dataset.zip(Dataset.counter(first), self)
-
-    # Running
-
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
-        """The same elements, up to `buffer_size` of them made ahead by a thread.
-
-        AUTOTUNE makes two ahead once they are seen to take long, more than some milliseconds each:
-        a quick one takes less time than to hand it from thread to thread.
-        """
-        ahead = static_int(buffer_size, "Dataset.prefetch", "buffer_size")
-        if ahead == AUTOTUNE:
-            if self._in_memory:
-                return self
-            return self._ahead(partial(prefetch_if_slow, self._elements, _PREFETCHED_BY_DEFAULT))
-        if ahead < 0:
-            raise InvalidArgumentError(
-                f"Dataset.prefetch: `buffer_size` must be >= 0 or tf.data.AUTOTUNE, not {ahead}."
-            )
-        if not ahead or self._cardinality in (0, 1):  # there is nothing to make ahead
-            return self
-        return self._ahead(partial(prefetch, self._elements, ahead))
-
-    def _ahead(self, elements: Callable[[], PythonIterator[Any]]) -> Dataset:
-        return self._of_elements(elements, lambda: self.element_spec, self._cardinality)
-
-    def apply(self, transformation_func: Callable[[Dataset], Any], name: Any = None) -> Dataset:
-        """`transformation_func(self)`, which must be a dataset."""
-        result: Dataset = transformation_func(self)
-        return check_dataset(result, "Dataset.apply", "transformation_func")
 
 
 def _of_rows(rows: Rows) -> Dataset:

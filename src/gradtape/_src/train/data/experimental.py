@@ -35,6 +35,29 @@ def group_by_window(
     )
 
 
+def bucket_by_sequence_length(
+    element_length_func: Callable[..., Any],
+    bucket_boundaries: Any,
+    bucket_batch_sizes: Any,
+    padded_shapes: Any = None,
+    padding_values: Any = None,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
+) -> Callable[[Dataset], Dataset]:
+    """For `apply`: `Dataset.bucket_by_sequence_length`."""
+    return lambda dataset: dataset.bucket_by_sequence_length(
+        element_length_func,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        padded_shapes,
+        padding_values,
+        pad_to_bucket_boundary,
+        no_padding,
+        drop_remainder,
+    )
+
+
 def ignore_errors(log_warning: bool = False) -> Callable[[Dataset], Dataset]:
     """For `apply`: `Dataset.ignore_errors`."""
     return lambda dataset: dataset.ignore_errors(log_warning)
