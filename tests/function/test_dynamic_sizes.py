@@ -337,6 +337,122 @@ def test_a_loop_that_grows_unannounced_is_refused(tf):
         tf.function(f)(tf.constant(X), tf.constant(2))
 
 
+# A branch of a `cond`, of two
+
+
+def total(tf, x):
+    """The sum; of what is greater than 100, if there is such."""
+    great = x > 100.0
+    return tf.cond(
+        tf.reduce_any(great),
+        lambda: tf.reduce_sum(tf.boolean_mask(x, great) ** 2.0),
+        lambda: tf.reduce_sum(x**2.0),
+    )
+
+
+GREAT = [1.0, 200.0, 3.0, 300.0]
+
+
+def total_of_rounds(tf, x):
+    result = 0.0
+    for i in tf.range(3):
+        result += total(tf, x * tf.cast(i, tf.float32))
+    return result
+
+
+@pytest.mark.parametrize(
+    "f", [total, lambda tf, x: total(tf, x) + total(tf, x / 2.0), total_of_rounds]
+)
+def test_a_branch_whose_size_depends_on_values(tf, f):
+    compiled = tf.function(lambda x: f(tf, x))
+    for values in (X, X, GREAT, X, GREAT):
+        x = tf.constant(values)
+        same(compiled(x), f(tf, x))
+        same(grad(tf, compiled, x), grad(tf, lambda x: f(tf, x), x))
+        same(second(tf, compiled, x), second(tf, lambda x: f(tf, x), x))
+
+
+@pytest.mark.parametrize("options", [{"reduce_retracing": True}, {"input_signature": "open"}])
+def test_such_a_branch_with_open_sizes(tf, options):
+    if "input_signature" in options:
+        options = {"input_signature": [tf.TensorSpec([None])]}
+    compiled = tf.function(lambda x: total(tf, x), **options)
+    for values in (X, X[:3], X[:2], GREAT, GREAT[:2], X[:3]):
+        same(compiled(tf.constant(values)), total(tf, tf.constant(values)))
+
+
+def test_such_a_branch_in_a_concrete_function(tf):
+    concrete = tf.function(lambda x: total(tf, x)).get_concrete_function(tf.TensorSpec([4]))
+    same(concrete(tf.constant(X)), 18.0)
+    same(concrete(tf.constant(GREAT)), 130000.0)
+
+
+def test_a_call_that_takes_such_a_branch_does_all_once(tf):
+    count, called = tf.Variable(0), []
+
+    @tf.function
+    def f(elements):
+        x = next(elements)
+        count.assign_add(1)
+        return total(tf, x)
+
+    @tf.function
+    def calling_python(x):
+        tf.py_function(lambda: called.append(0), [], [])
+        return total(tf, x)
+
+    elements = iter(tf.data.Dataset.from_tensor_slices([X, X, GREAT, X]))
+    assert [float(f(elements)) for _ in range(4)] == [18.0, 18.0, 130000.0, 18.0]
+    assert int(count) == 4
+    for values in (X, GREAT, X):
+        calling_python(tf.constant(values))
+    assert len(called) == 3
+
+
+@pytest.mark.gradtape_only
+def test_the_other_branch_is_compiled(tf, warnings):
+    runs = []
+
+    @tf.function
+    def f(x):
+        runs.append(0)
+        return total(tf, x)
+
+    for _ in range(3):
+        f(tf.constant(X))
+    assert len(runs) == 1 and not warnings()
+    f(tf.constant(GREAT))
+    f(tf.constant(X))
+    assert len(runs) == 3 and len(warnings()) == 1
+
+
+@pytest.mark.gradtape_only
+def test_such_a_branch_is_refused_where_it_must_be_compiled(tf):
+    f = tf.function(lambda x: total(tf, x), jit_compile=True)
+    same(f(tf.constant(X)), 18.0)
+    with pytest.raises(tf.errors.DynamicSizeError, match="jit_compile=True"):
+        f(tf.constant(GREAT))
+    same(f(tf.constant(X)), 18.0)
+    with pytest.raises(tf.errors.DynamicSizeError):  # a file would hold one branch only
+        f.export(tf.constant(X))
+
+
+@pytest.mark.gradtape_only
+def test_such_a_branch_of_a_derivative_is_refused(tf):
+    @tf.custom_gradient
+    def twice(x):
+        return x * 2.0, lambda g: total(tf, g) * tf.ones_like(x)
+
+    compiled = tf.function(twice)
+    same(grad(tf, compiled, tf.constant(X)), [4.0] * 4)
+    with tf.GradientTape() as tape:
+        x = tf.constant(X)
+        tape.watch(x)
+        y = tf.reduce_sum(compiled(x)) * 101.0
+    with pytest.raises(tf.errors.DynamicSizeError, match="boolean_mask"):
+        tape.gradient(y, x)
+
+
 # Said of it
 
 

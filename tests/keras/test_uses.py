@@ -63,6 +63,14 @@ def test_what_is_not_compiled_is_said_once(keras):
     assert "the elements of the iterator hold text" in message
 
 
+@pytest.mark.parametrize("optimizer", ["rmsprop", "adagrad", "adadelta"])
+def test_an_embedding_trains_in_a_compiled_step(keras, optimizer):
+    compiled = keras("uses.embedding_after", optimizer, jit_compile=True)
+    np.testing.assert_allclose(
+        compiled, keras("uses.embedding_after", optimizer, run_eagerly=True), atol=1e-6
+    )
+
+
 @pytest.mark.gradtape_only
 def test_tensorboard_reads_what_the_callback_writes(keras):
     assert keras("uses.read_by_tensorboard") == [True, True]

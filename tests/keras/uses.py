@@ -169,6 +169,20 @@ def losses_of_sparse(optimizer):
     return model.fit(data, Y, batch_size=BATCH, epochs=3, shuffle=False, verbose=0).history["loss"]
 
 
+# Rows of an embedding, some of them more than once in a batch
+
+
+def embedding_after(optimizer, **options):
+    model = keras.Sequential(
+        [keras.Input((4,)), keras.layers.Embedding(6, 3, keras.initializers.Constant(0.1)),
+         keras.layers.Flatten(), keras.layers.Dense(1, kernel_initializer="ones")]
+    )  # fmt: skip
+    words = np.arange(N * 4).reshape(N, 4) * 3 % 5
+    model.compile(optimizer, "mse", **options)
+    model.fit(words, Y, batch_size=10, epochs=2, shuffle=False, verbose=0)
+    return model.layers[0].get_weights()[0].ravel().tolist()
+
+
 # Where the data end is found by asking for more
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .engine import engine_of
+from .errors import DynamicSizeError
 from .placement import on_host
 from .tensor import Tensor
 
@@ -31,6 +32,14 @@ class SizesNeeded(Exception):
     def __init__(self, reason: str, only_now: bool = False) -> None:
         super().__init__(reason)
         self.only_now = only_now
+
+
+class BranchNeeded(SizesNeeded):
+    """A call was to take a branch that could not be compiled, and is not in the program."""
+
+    def __init__(self, why: DynamicSizeError) -> None:
+        super().__init__(str(why))
+        self.why = why
 
 
 def is_open(size: Any) -> bool:

@@ -25,7 +25,7 @@ from ..core import nest
 from ..core.errors import DynamicSizeError, SymbolicTensorError
 from ..core.interrupts import put_back_after_error
 from ..core.placement import placement
-from ..core.sizes import SizesNeeded
+from ..core.sizes import BranchNeeded, SizesNeeded
 from ..core.spec import Spec
 from ..core.tensor import Tensor
 from ..core.tracebacks import border, shorten
@@ -226,7 +226,7 @@ class Function(Generic[P, R]):
         try:
             return concrete.call(leaves)
         except (OtherElements, SizesNeeded) as error:  # before anything ran
-            return self._call_again(instance, args, error)
+            return self._call_again(instance, args, error, concrete, leaves)
 
     def _call_inside(self, instance: tuple[Any, ...], args: Any, kwargs: Any) -> Any:
         """A call in a function that is being traced: it shares the trace of other such calls.
@@ -251,11 +251,17 @@ class Function(Generic[P, R]):
             return self._python()(*instance, *args, **kwargs)
 
     def _call_again(
-        self, instance: tuple[Any, ...], args: Any, reason: OtherElements | SizesNeeded
+        self, instance: Any, args: Any, reason: Any, concrete: Any, leaves: list[Any]
     ) -> Any:
-        """A call by a trace for what it takes from iterators, or for its own sizes."""
+        """A call by a trace for what it takes from iterators or its own sizes, or by Python."""
         shapes: tuple[Any, ...] = ()
         while True:
+            if isinstance(reason, BranchNeeded):
+                from .uncompiled import given_up
+
+                why = given_up(self, reason.why)
+                self._traces.replace(concrete, why)
+                return self._plain_call(why, instance, args).call(leaves)
             if isinstance(reason, OtherElements):
                 shapes = reason.shapes
             else:
@@ -263,8 +269,9 @@ class Function(Generic[P, R]):
                     self._close(reason)
                 args = tuple([nest.map_structure(closed, a) for a in args])
             concrete, leaves = self._traced(instance, args, shapes)
+            leaves = [closed(leaf) for leaf in leaves]
             try:
-                return concrete.call([closed(leaf) for leaf in leaves])
+                return concrete.call(leaves)
             except (OtherElements, SizesNeeded) as error:
                 reason = error
 
@@ -314,7 +321,7 @@ class Function(Generic[P, R]):
 
     def _trace(self, key: Any, instance: Any, args: Any, leaves: list[Any]) -> Any:
         from .by_value import ByValue
-        from .uncompiled import Uncompiled, refusal, text_among
+        from .uncompiled import Uncompiled, given_up, text_among
 
         with self._lock:
             known = self._traces.recall(key)
@@ -346,10 +353,7 @@ class Function(Generic[P, R]):
                 if self.jit_compile and caught.arguments:
                     by_value = ByValue(caught.arguments)
                     return self._trace_by_value(by_value, key, instance, args, leaves)
-                if self.jit_compile:
-                    caught.args = (refusal(self.name, caught),)
-                    raise
-                why = Uncompiled(caught)
+                why = given_up(self, caught)
             self._traces.keep(key, why)
             if one_for_all:
                 self._relaxed.keep(without_sizes(key), why)
@@ -483,7 +487,7 @@ class Function(Generic[P, R]):
     def _trace_into(
         self, graph: Any, instance: Any, args: Any, leaves: list[Any], by_value: frozenset[int]
     ) -> Any:
-        from .by_value import deciding
+        from .by_value import check_left_out, deciding
         from .concrete import ConcreteFunction, OpenFunction, flattened, specs_of_arguments
         from .cut import Mark
         from .explain import values_explained
@@ -508,6 +512,7 @@ class Function(Generic[P, R]):
                     returned = self._parameters.call(self._python(), instance, args, iter(given))
                     result = flattened(returned, graph)
                     graph.settle(Mark(0, 0))
+                check_left_out(graph, symbols, self.jit_compile)
             except DynamicSizeError as error:
                 if self.jit_compile:
                     error.arguments = deciding(error, graph, symbols)

@@ -36,6 +36,17 @@ class ByValue:
         return f"<for each value of {len(self.places)} arguments>"
 
 
+def check_left_out(graph: Graph, symbols: list[Any], by_value: bool | None) -> None:
+    """Raise why a branch is left out of the program, where no call can do without it.
+
+    A program that calls Python cannot be given up for plain Python: what it did would be done
+    twice. And a branch that can be compiled `by_value` need not be left out.
+    """
+    for error in graph.left_out:
+        if graph.reruns.calls_python or (by_value and deciding(error, graph, symbols)):
+            raise error
+
+
 def deciding(error: DynamicSizeError, graph: Graph, symbols: list[Any]) -> frozenset[int]:
     """The integer arguments that decide on a size, by number; none if other things do as well."""
     missed = [x._array for x in nest.flatten(error.missed) if isinstance(x, Tensor)]

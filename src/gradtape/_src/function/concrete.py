@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -16,7 +17,7 @@ from ..core.errors import Error, UnimplementedError
 from ..core.late import late
 from ..core.op import JointOp
 from ..core.recorder import named, recorders
-from ..core.sizes import SizesNeeded, SizeTensor
+from ..core.sizes import BranchNeeded, SizesNeeded, SizeTensor
 from ..core.tensor import Tensor, is_inexact
 from ..core.tracing import Stream, begin, current_graph, end, tracing
 from ..tape.cell import Loan
@@ -561,9 +562,8 @@ class BoundTrace(Traced, Drawn):
                 f"{self.name}: this trace takes {names}, and got {len(args)} arguments and "
                 f"{', '.join(unknown) or 'no unknown name'}."
             )
-        given = list(args) + [
-            kwargs.get(name, value) for name, value in self._arguments[len(args) :]
-        ]
+        others = self._arguments[len(args) :]
+        given = [*args, *[kwargs.get(name, value) for name, value in others]]
         leaves: list[Any] = []
         for (name, value), argument in zip(self._arguments, given, strict=True):
             if isinstance(argument, TypeSpec):
@@ -576,14 +576,14 @@ class BoundTrace(Traced, Drawn):
                     f"{argument!r:.100}."
                 )
         if current_graph() is None:
-            return self._concrete.call(leaves)
-        if self._concrete.can_be_inside and self._concrete.is_closed:
+            with suppress(BranchNeeded):
+                return self._concrete.call(leaves)
+        elif self._concrete.can_be_inside and self._concrete.is_closed:
             return self._concrete.call_inside(leaves)
-        return self._python(iter(leaves))  # part of the function that is being traced
+        return self._python(iter(leaves))  # or as a part of the function that is being traced
 
     def __repr__(self) -> str:
-        (arguments, _) = self.structured_input_signature
-        found = nest.flatten(list(arguments), expand_composites=True)
+        found = nest.flatten([*self.structured_input_signature[0]], expand_composites=True)
         specs = [x for x in found if isinstance(x, TensorSpec)]
         shown = ", ".join(f"{x.dtype.name}{list(x.shape) if x.shape else '[...]'}" for x in specs)
         return f"<ConcreteFunction {self.name}({shown})>"

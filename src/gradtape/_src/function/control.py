@@ -37,12 +37,19 @@ from .walk import Carried, Carry, Course, Final, RoundNumber, Row, Stack, Target
 class CompiledForms(Forms):
     """Control flow as nodes of the graph that is being traced."""
 
-    def cond(self, pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+    def cond(
+        self,
+        pred: Any,
+        true_fn: Callable[[], Any],
+        false_fn: Callable[[], Any],
+        both: bool = False,
+    ) -> Any:
         condition = _condition(pred, "cond")
         if condition is None:
             return super().cond(pred, true_fn, false_fn)
         index = jnp.asarray(~condition, jnp.int32)
-        return choose("cond", index, [true_fn, false_fn], ["true_fn", "false_fn"])
+        functions, labels = [true_fn, false_fn], ["true_fn", "false_fn"]
+        return choose("cond", index, functions, labels, may_leave_out=not both)
 
     def switch(self, index: Tensor, branches: list[Callable[[], Any]]) -> Any:
         if not is_symbolic(index._array):
@@ -184,12 +191,17 @@ def tensors_as(structure: Any, tensors: Sequence[Tensor]) -> Any:
 # Choosing
 
 
-def choose(name: str, index: Any, functions: list[Callable[[], Any]], labels: list[str]) -> Any:
+def choose(
+    name: str,
+    index: Any,
+    functions: list[Callable[[], Any]],
+    labels: list[str],
+    may_leave_out: bool = False,
+) -> Any:
     """What one of the functions returns, as a node; `index` is the tracer of its number."""
-    blocks = [TracedBlock(name) for _ in functions]
-    for block, function in zip(blocks, functions, strict=True):
-        block.run(function)
-    _check_alike(name, blocks, labels)
+    blocks, index = _blocks(name, index, functions, may_leave_out)
+    if len(blocks) > 1:
+        _check_alike(name, blocks, labels)
     graph = blocks[0].outer
     # The variables that a branch assigns are results too.
     assigned = {key: v for block in blocks for key, v in block.graph.assigned.items()}
@@ -206,6 +218,31 @@ def choose(name: str, index: Any, functions: list[Callable[[], Any]], labels: li
     for variable, y in zip(assigned.values(), outputs[count:], strict=True):
         graph.write(variable, y._array)
     return tensors_as(blocks[0].result, outputs[:count])
+
+
+def _blocks(
+    name: str, index: Any, functions: list[Callable[[], Any]], may_leave_out: bool
+) -> tuple[list[TracedBlock], Any]:
+    """The branches, and what chooses one of them: nothing, if there is but one.
+
+    One of two that cannot be compiled may be left out, if no more than results are wanted of it:
+    programs have branches for what hardly ever happens. A call that is to take it runs as Python.
+    """
+    blocks: list[TracedBlock] = []
+    failed: dict[int, DynamicSizeError] = {}
+    for number, function in enumerate(functions):
+        block = TracedBlock(name)
+        try:
+            block.run(function)
+        except DynamicSizeError as error:
+            if not may_leave_out or failed:
+                raise
+            failed[number] = error
+        else:
+            blocks.append(block)
+    for number, why in failed.items():
+        blocks[0].outer.leave_out(why, number, index)
+    return blocks, None if failed else index
 
 
 def _check_alike(name: str, blocks: list[TracedBlock], labels: list[str]) -> None:

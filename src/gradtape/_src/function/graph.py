@@ -21,8 +21,10 @@ import numpy as np
 
 from ..core.dispatch import make_record
 from ..core.engine import engine_of
+from ..core.errors import DynamicSizeError
 from ..core.op import Op, as_tuple
 from ..core.recorder import Observer, heard_by, named, recorders
+from ..core.sizes import BranchNeeded
 from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of, new_key, zeros_of
 from ..core.tracing import current_graph, traced_into, tracing
 from ..engines.xla.checks import not_finite
@@ -151,6 +153,8 @@ class Graph(Observer):
         self.feeds: list[tuple[Any, Callable[[], Any]]] = []  # tracers, and what each call feeds
         self.checks: list[Check] = []
         self.checked: set[Any] = set()  # what checks are known as
+        # Why branches are not in the program that a call may take.
+        self.left_out: list[DynamicSizeError] = [] if outer is None else outer.left_out
         # Whether it is traced for a witness that looks into it: see `look`.
         self.is_looked_at: bool = tracing.looking if outer is None else outer.is_looked_at
         self.messages: list[Any] = []  # what checks inside compiled code found wrong
@@ -431,6 +435,7 @@ class Graph(Observer):
         if called is not self and called not in self.called:
             self.called.append(called)
             self.reruns.include(called.reruns)
+            self.left_out += called.left_out
 
     def check(
         self,
@@ -465,6 +470,16 @@ class Graph(Observer):
                 raise
 
         self.trace.add(_Reason(self, failed, say_where, symbolic))
+
+    def leave_out(self, error: DynamicSizeError, branch: int, index: Any) -> None:
+        """Let calls whose `index` chooses this branch raise: it could not be compiled."""
+        error.__traceback__ = error.__context__ = error.__cause__ = None  # they keep all alive
+        self.left_out.append(error)
+
+        def say(*_: Any) -> None:
+            raise BranchNeeded(error)
+
+        self.check(lambda number: number != branch, index, say, index)
 
     def look(self, say: Callable[..., None], array: Any, *arrays: Any) -> None:
         """Let `say(array, *arrays)` look at their values when the program speaks.

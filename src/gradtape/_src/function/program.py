@@ -22,7 +22,7 @@ from ..core.errors import InvalidArgumentError
 from ..core.interrupts import put_back_after_error
 from ..core.placement import card_of
 from ..core.recorder import named
-from ..core.sizes import SizesNeeded
+from ..core.sizes import BranchNeeded, SizesNeeded
 from ..core.spec import Spec
 from ..core.tensor import Tensor, key_of
 from ..engines.xla.checks import not_finite
@@ -296,6 +296,8 @@ class Program:
         If rounds are counted, it takes one more array, empty, whose first sizes are the capacities,
         and gives one count for each, last.
         """
+        if self.graph.left_out:  # without its check it would run the other branch
+            raise self.graph.left_out[0]
         inputs, cut = [*self.inputs], self.cut()
         if cut.counted:
             inputs.append(Spec((*[c.size for c in cut.counted], 0), np.dtype(np.float32)))
@@ -372,6 +374,8 @@ class Program:
                 return None
             if not self.start.equations:
                 return SizesNeeded("a result is not finite", only_now=True)
+        if found is None and self.graph.left_out and not self.start.equations:
+            return SizesNeeded("a branch is to run that is not compiled", only_now=True)
         lines = " or ".join(dict.fromkeys([check.line for check in self.checks]))
         return found or InvalidArgumentError(
             f"{self.graph.name}: an op of the compiled function refused its arguments: {lines}. "
@@ -388,7 +392,10 @@ class Program:
             checked = Checked(self.inputs, cut, [], speaks=True)
             self._reasons[axes] = self._jitted(checked, axes)
         with self.graph.lock, self.graph.reruns.speaking(), jax.enable_x64(True):
-            return self.graph.first_message(self._reasons[axes](*for_xla(values)))
+            found = self.graph.first_message(self._reasons[axes](*for_xla(values)))
+        if isinstance(found, BranchNeeded) and self.start.equations:
+            return found.why  # a derivative has no Python of its own to run in its place
+        return found
 
 
 def raise_if(error: BaseException | None) -> None:

@@ -267,6 +267,10 @@ class Recent:
             self.young.clear()
         self.young[key] = value
 
+    def replace(self, value: Any, new: Any) -> None:
+        for entries in (self.young, self._old):
+            entries.update({key: new for key, each in [*entries.items()] if each is value})
+
     def forget(self, is_unwanted: Callable[[Any], bool]) -> None:
         for entries in (self.young, self._old):
             for key in [key for key, value in entries.items() if is_unwanted(value)]:

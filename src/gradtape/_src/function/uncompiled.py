@@ -79,6 +79,14 @@ def text_among(leaves: list[Any]) -> TextError | None:
     return TextError("An argument is text, which XLA has not.")
 
 
+def given_up(function: Any, error: DynamicSizeError) -> Uncompiled:
+    """What a function keeps for a signature in place of a trace, unless it must be compiled."""
+    if function.jit_compile:
+        error.args = (refusal(function.name, error),)
+        raise error
+    return Uncompiled(error)
+
+
 _told: set[Any] = set()
 """The lines of Python that became functions, and why they are not compiled: told once for all."""
 

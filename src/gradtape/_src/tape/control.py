@@ -49,7 +49,14 @@ Structure = Any
 class EagerForms:
     """Control flow by Python's own."""
 
-    def cond(self, pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+    def cond(
+        self,
+        pred: Any,
+        true_fn: Callable[[], Any],
+        false_fn: Callable[[], Any],
+        both: bool = False,
+    ) -> Any:
+        """What one of the functions returns. With `both` they do more than that, when traced."""
         return true_fn() if pred else false_fn()
 
     def switch(self, index: Tensor, branches: list[Callable[[], Any]]) -> Any:

@@ -341,7 +341,7 @@ def _chosen(
                 unlike.add(i)
         return _numbers(values)
 
-    results = iter(forms.get().cond(pred, first, second))
+    results = iter(forms.get().cond(pred, first, second, both=True))
 
     def merged(a: Any, b: Any) -> Any:
         result = next(results) if is_number(a) else None
