@@ -36,6 +36,8 @@ x + None  # expected: error
 v * {"a": 1}  # expected: error
 v @ "text"  # expected: error
 -tf.float32  # expected: error
+x[0] = 1.0  # expected: error
+v[0] = 1.0  # expected: error
 
 # Results
 text: str = tf.sqrt(x)  # expected: error

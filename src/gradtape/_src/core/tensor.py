@@ -202,12 +202,15 @@ class Tensor(Operators):
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._values("A pickle"),)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise TypeError(
-            "'Tensor' object does not support item assignment: a tensor is immutable. Write x = "
-            "x.at[i].set(value), which gives a new tensor (tf.tensor_scatter_nd_update is the "
-            "same for many places); or let x be a tf.Variable, and write x[i].assign(value)."
-        )
+    if not TYPE_CHECKING:  # so that type checkers find it
+
+        def __setitem__(self, key, value):
+            raise TypeError(
+                "'Tensor' object does not support item assignment: a tensor is immutable. Write "
+                "x = x.at[i].set(value), which gives a new tensor (tf.tensor_scatter_nd_update is "
+                "the same for many places); or let x be a tf.Variable, and write "
+                "x[i].assign(value)."
+            )
 
     def __hash__(self) -> int:
         raise TypeError(

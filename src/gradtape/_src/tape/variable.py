@@ -327,11 +327,13 @@ class Variable(Trackable, Operators):
         """The parts at `indices`, an index in each of their rows."""
         return gather_nd(self, indices)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise TypeError(
-            "'Variable' object does not support item assignment. Write v[i].assign(value), or "
-            "v.scatter_nd_update(indices, values) for many places."
-        )
+    if not TYPE_CHECKING:  # so that type checkers find it
+
+        def __setitem__(self, key, value):
+            raise TypeError(
+                "'Variable' object does not support item assignment. Write v[i].assign(value), or "
+                "v.scatter_nd_update(indices, values) for many places."
+            )
 
     def _scatter(self, how: str, slices: Any, op: str) -> Variable:
         if not isinstance(slices, IndexedSlices):
