@@ -7,6 +7,7 @@ import pytest
 
 import gradtape as tf
 from gradtape._src.core.errors import DTypeError, ShapeError
+from gradtape._src.ops.foreign import _OF_ONE_NAME
 
 pytestmark = pytest.mark.gradtape_only
 
@@ -299,9 +300,28 @@ def shown(capsys, call):
             "'Tensor' object has no attribute 'assign'. Write x.at[i].set(value) for a new tensor; "
             "or let x be a tf.Variable, which has `assign`.",
         ),
+        (lambda: X.log(), "'Tensor' object has no attribute 'log'. Write tf.math.log(x)."),
+        (lambda: X.relu(), "'Tensor' object has no attribute 'relu'. Write tf.nn.relu(x)."),
+        (
+            lambda: X.masked_fill(X > 1.0, 0.0),
+            "'Tensor' object has no attribute 'masked_fill'. Write tf.where(mask, value, x).",
+        ),
+        (lambda: X.gt(1.0), "'Tensor' object has no attribute 'gt'. Write x > y."),
+        (
+            lambda: X.eval(),
+            "'Tensor' object has no attribute 'eval'. Write x.numpy(): there are no sessions.",
+        ),
         (lambda: X.shap, "'Tensor' object has no attribute 'shap'. Did you mean: 'shape'?"),
         (lambda: {}.sum, "'dict' object has no attribute 'sum'"),
     ],
 )
 def test_what_numpy_and_pytorch_call_otherwise(capsys, call, message):
     assert shown(capsys, call) == f"AttributeError: {message}"
+
+
+def test_functions_that_are_named_in_place_of_methods_are_there():
+    for home, names in _OF_ONE_NAME.items():
+        for name in names.split():
+            namespace = tf if home == "tf" else getattr(tf, home.removeprefix("tf."))
+            assert callable(getattr(namespace, name))
+            assert not hasattr(X, name), name

@@ -63,6 +63,40 @@ _INSTEAD = {
     "assign_sub": _ASSIGN,
 }
 
+_OF_ONE_NAME = {
+    "tf": "acos asin atan cos cosh floor gather repeat sigmoid sign sin sinh sort split square "
+    "stack tan tanh tile unstack where",
+    "tf.math": "ceil conj erf imag log log1p log_softmax pow real reciprocal rsqrt softplus top_k",
+    "tf.nn": "elu gelu relu softmax",
+    "tf.linalg": "cholesky det inv pinv svd trace",
+}
+"""Functions here that are methods in NumPy or PyTorch, by the namespace that has them."""
+
+_METHODS = {
+    "add_": "x + y",
+    "bool": "tf.cast(x, tf.bool)",
+    "contiguous": "x: there is nothing to do",
+    "cuda": "x.gpu()",
+    "diagonal": "tf.linalg.diag_part(x)",
+    "eq": "x == y",
+    "eval": "x.numpy(): there are no sessions",
+    "expand": "tf.broadcast_to(x, shape)",
+    "fill": "tf.fill(x.shape, value)",
+    "fill_": "tf.fill(x.shape, value)",
+    "ge": "x >= y",
+    "gt": "x > y",
+    "half": "tf.cast(x, tf.float16)",
+    "le": "x <= y",
+    "length": "len(x), or tf.shape(x)[0]",
+    "lt": "x < y",
+    "ne": "x != y",
+    "nonzero": "tf.where(x != 0)",
+    "scatter_": "tf.tensor_scatter_nd_update(x, indices, updates)",
+    "type": "x.dtype, or tf.cast(x, dtype)",
+    "unbind": "tf.unstack(x)",
+    "zero_": "tf.zeros_like(x)",
+}
+
 # What these methods are, functions of the same name are as well.
 _ALSO_FUNCTIONS = ["sum", "mean", "max", "min", "prod", "std", "var", "any", "all", "clip", "clamp",
     "dot", "mm", "view", "ravel", "flatten", "unsqueeze", "permute", "astype", "copy", "clone",
@@ -218,7 +252,16 @@ def advise(error: AttributeError) -> None:
     Python from finding all other attributes the quick way, which makes an op 14 % slower.
     """
     if isinstance(error.obj, Tensor) or hasattr(error.obj, "_as_tensor"):
-        instead = _INSTEAD.get(error.name)
+        instead = _method(error.name)
         if instead is not None:
             error.args = (f"{error}. Write {instead}.",)
             error.name = None  # or Python would add a "Did you mean" of its own
+
+
+def _method(name: str | None) -> str | None:
+    """What to write for a method of this name."""
+    for table in (_INSTEAD, _METHODS, FUNCTIONS):
+        if name in table:
+            return table[name]
+    homes = [home for home, names in _OF_ONE_NAME.items() if name in names.split()]
+    return f"{homes[0]}.{name}(x)" if homes else None
