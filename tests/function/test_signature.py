@@ -692,6 +692,14 @@ def test_a_storm_of_traces_names_the_argument(tf, caplog):
     assert "Pass numbers as tensors" in message
 
 
+def test_a_recursion_is_not_warned_about(tf, caplog):
+    @tf.function
+    def factorial(x, n):
+        return x if n <= 1 else factorial(x * n, n - 1)
+
+    assert storm(tf, caplog, factorial, [(tf.constant(1), 9), (tf.constant(1), 9)]) == []
+
+
 def test_a_storm_of_shapes_names_the_argument(tf, caplog):
     f = tf.function(lambda x: tf.reduce_sum(x))
     (message,) = storm(tf, caplog, f, [(tf.ones([n]),) for n in range(5)])

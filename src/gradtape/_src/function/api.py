@@ -360,7 +360,8 @@ class Function(Generic[P, R]):
             return self._plain_call(why, instance, args)
 
     def _trace_sized(self, key: Any, instance: Any, args: Any, leaves: list[Any]) -> Any:
-        self._warn_of_retracing(key)
+        if current_graph() is None:  # else once for what is around: a recursion, say
+            self._warn_of_retracing(key)
         concrete = self._trace_apart(instance, args, leaves)
         try:
             concrete = concrete or self._trace_and_create(instance, args, leaves)
