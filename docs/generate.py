@@ -145,14 +145,16 @@ CONVENTIONS = [
     "NaN); `sign` has tangent 0 (TensorFlow: None).",
     "`no_gradient` takes names of the user's own types of ops: TensorFlow's are not known here.",
     "`expint` of negative numbers is right; the maximum of a segment of -inf is -inf.",
-    "`argmax` and `argmin` take NaN for the largest and smallest, as NumPy does.",
+    "`argmax` and `argmin` take NaN for the largest and smallest, as NumPy does; `sort`, `top_k` "
+    "and `searchsorted` for the largest (V25; in TensorFlow numbers around a NaN are not in "
+    "order).",
     "`det` has a gradient at singular matrices; `pinv` one at equal singular values.",
     "`hsv_to_rgb`, LU, `logm`, `lstsq(fast=False)`, `rfft3d`, area resize, `extract_glimpse`, "
     "`draw_bounding_boxes`, the scores of `non_max_suppression_with_scores` have gradients (I8), "
     "so has `math.bincount` by its weights, and `softsign` a second one (X45).",
     "Sums of 16-bit floats are accumulated in float32.",
-    "`random.categorical` refuses logits that are NaN, but not in `@function`; `function.verify` "
-    "reports it.",
+    "`random.categorical` refuses logits that are NaN, and `histogram_fixed_width` values that "
+    "are, but not in `@function`; `function.verify` reports it.",
     "Tensors can be indexed by integer arrays, as in NumPy.",
     "In `@function`, a call that finds an iterator at its end, or an element that cannot be made, "
     "changes no variable, and the elements that it took come again (Q31); a `return` may stand in "
