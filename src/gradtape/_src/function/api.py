@@ -451,11 +451,7 @@ class Function(Generic[P, R]):
         return concrete
 
     def _trace_and_create(
-        self,
-        instance: Any,
-        args: Any,
-        leaves: list[Any],
-        by_value: frozenset[int] = frozenset(),
+        self, instance: Any, args: Any, leaves: list[Any], by_value: frozenset[int] = frozenset()
     ) -> Any:
         """A trace; the leaves at the places `by_value` have their values in it."""
         if not self._count and any([isinstance(leaf, Stream) for leaf in leaves]):

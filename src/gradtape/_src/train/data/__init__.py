@@ -17,6 +17,7 @@ it is asked for. One implementation serves both.
   generators, and those of other stages;
 - `failures.py`: what stands in the place of an element that could not be made;
 - `entries.py`: rows, numbers, elements; `batch.py`: batch and padded_batch of elements;
+  `buckets.py`: those of about one length;
 - `interleave.py`: interleave, choose and sample; `prefetch.py`; `from_generator.py`; `files.py`;
   `options.py`;
 - `elements.py`: what users give and return as elements; `element_spec.py`: what is known of them;
