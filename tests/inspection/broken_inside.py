@@ -135,6 +135,58 @@ def a_loop_variable_stopped(Tape):
     return tape, y, v
 
 
+@broken("INTEGER", "softmax")
+def argmax_of_each_row(Tape):
+    v = tf.Variable([[1.0, 2.0], [4.0, 3.0]])
+
+    @tf.function
+    def f():
+        best = tf.map_fn(
+            lambda row: tf.cast(tf.argmax(row), tf.float32),  # <-
+            v,
+        )
+        return tf.reduce_sum(best)
+
+    with Tape() as tape:
+        y = f()
+    return tape, y, v
+
+
+@broken("STOPPED", "Leave it out")
+def the_state_of_a_scan_stopped(Tape):
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def f():
+        steps = tf.scan(
+            lambda state, x: state + tf.stop_gradient(x),  # <-
+            v * 3.0,
+            tf.constant(0.0),
+        )
+        return steps[-1]
+
+    with Tape() as tape:
+        y = f()
+    return tape, y, v
+
+
+@broken("INTEGER", "softmax")
+def argmax_in_a_branch(Tape):
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def f(x):
+        if x > 0.0:
+            best = tf.cast(tf.argmax(v), tf.float32)  # <-
+        else:
+            best = tf.constant(0.0)
+        return best * x
+
+    with Tape() as tape:
+        y = f(tf.constant(1.0))
+    return tape, y, v
+
+
 @broken("UNUSED", "leave it out")
 def an_argument_that_is_not_used(Tape):
     v, w = tf.Variable(3.0), tf.Variable(1.0)

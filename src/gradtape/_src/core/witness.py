@@ -39,6 +39,12 @@ class Witness:
         Or those of a result that no op makes: of `tf.where` with one argument, say.
         """
 
+    def handed_on(self, name: str, pairs: Any) -> None:
+        """Control flow, while it is traced, gives the first tensor of each pair as the second.
+
+        Into a branch or a round of a loop, and out of it: no op runs for that.
+        """
+
     def created(self, variable: Any, value: Any) -> None:
         """A variable was made, of this initial value."""
 

@@ -6,7 +6,7 @@ them; what these did becomes the blocks of a choice or of a walk.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..core.convert import as_tensor
 from ..core.errors import DTypeError, DynamicSizeError, InvalidArgumentError, ShapeError
 from ..core.spec import Spec
 from ..core.tensor import Tensor, is_inexact, is_symbolic
-from ..core.tracing import current_graph
+from ..core.tracing import current_graph, tracing
 from ..tape.control import Stacked, pack_like
 from ..tape.tensor_array import TensorArray
 from ..tape.type_specs import zeros_of_spec
@@ -188,6 +188,14 @@ def tensors_as(structure: Any, tensors: Sequence[Tensor]) -> Any:
     return nest.pack_parts(structure, leaves)
 
 
+def _hand_on(name: str, pairs: Iterable[tuple[Tensor, Tensor]]) -> None:
+    """Let the witnesses know which tensors of a block are which of the graph around it."""
+    if tracing.witnesses:
+        found = list(pairs)
+        for witness in tracing.witnesses:
+            witness.handed_on(name, found)
+
+
 # Choosing
 
 
@@ -215,6 +223,8 @@ def choose(
         branches.append(Branch(inside, targets, block.outside(program, targets)))
     outputs = ChoiceCall(name, graph, index, branches).results()
     count = len(blocks[0].outputs)
+    for block in blocks:
+        _hand_on(name, zip(block.outputs, outputs[:count], strict=True))
     for variable, y in zip(assigned.values(), outputs[count:], strict=True):
         graph.write(variable, y._array)
     return tensors_as(blocks[0].result, outputs[:count])
@@ -364,6 +374,11 @@ class _LoopVariables:
     def operands(self) -> dict[Var, Operand]:
         return {var_of(x._array): Carried(i) for i, x in enumerate(self.inputs)}
 
+    def pairs(self) -> list[tuple[Tensor, Tensor]]:
+        """Their values when the loop begins and the inputs of the block, as far as known yet."""
+        each = [pair for v in self._each for pair in zip(v.starts, v.inputs, strict=True)]
+        return [(x, y) for x, y in each if x is not None and y is not None]
+
 
 class _LoopVariable:
     """One of them, with the tensors that it is made of: outside, and as inputs of the block.
@@ -452,6 +467,7 @@ class _TracedLoop:
     def trace(self, one_round: Callable[[Any], tuple[Any, Any]]) -> Any:
         """Trace a round: from the loop variables to those after it and a result, which it gives."""
         variables, result = self.variables, None
+        _hand_on(self.name, [*variables.pairs(), *zip(self.stacks, self.rows, strict=True)])
 
         def run() -> Any:
             nonlocal result
@@ -488,6 +504,8 @@ class _TracedLoop:
             key = block.key_of(y)
             outputs.append((Stack(y._array), None if key is None else Target(Stack, key)))
         found = call.tensors(outputs)
+        made = [*self.after, *self.results]
+        _hand_on(self.name, zip(made, found[: len(self.after)] + found[len(starts) :], strict=True))
         count = len(self.variables)
         for variable, y in zip(assigned.values(), found[count : len(starts)], strict=True):
             outer.write(variable, y._array)

@@ -169,6 +169,24 @@ class Journal(Witness):
             self._forget()
         self._done = perf_counter()
 
+    def handed_on(self, name: str, pairs: list[tuple[Tensor, Tensor]]) -> None:
+        graph = current_graph()
+        if self.quiet or graph is None:
+            return
+        (line, stack), scope = self._lines.place(3), get_current_name_scope()
+        op, around = Joint(name, None, None, None), self.number_of(graph.root)
+        for x, y in pairs:
+            key, out = key_of(x), key_of(y)
+            self.made.add(out)
+            flows = (out,) if is_inexact(y) else ()
+            followed = {self.number_of(graph): [key]}
+            self.events.append(
+                Ran(
+                    next(self._numbers), op, (key,), (out,), flows, "", y._array.dtype,
+                    y._array.shape, line, followed, stack, scope, 0.0, get_ident(), around,
+                )
+            )  # fmt: skip
+
     def _forget(self) -> None:
         """Keep what is known of the tensors of the events that are kept."""
         calls = list(self.calls())
