@@ -149,6 +149,23 @@ def test_a_class_says_a_public_place_where_it_is():
         assert pickle.loads(pickle.dumps(kind)) is kind
 
 
+GIVEN = {  # values of classes that nobody has asked for, and the public places of these
+    "tf.strings.split(['a b'])": "gradtape.RaggedTensor",
+    "tf.io.parse_example([], {0: tf.io.VarLenFeature(tf.int64)})[0]": "gradtape.SparseTensor",
+    "tf.sparse.eye(3)": "gradtape.SparseTensor",
+    "tf.sparse.eye(3)._type_spec": "gradtape.SparseTensorSpec",
+    "tf.ragged.range([1])._type_spec": "gradtape.RaggedTensorSpec",
+    "iter(tf.data.Dataset.range(1)).get_next_as_optional()": "gradtape.experimental.Optional",
+}
+
+
+@pytest.mark.parametrize("value, place", GIVEN.items())
+def test_a_value_says_its_public_place_before_anyone_asks_for_its_class(value, place):
+    code = f"import gradtape as tf; kind = type({value}); print(kind.__module__, kind.__name__)"
+    shown = subprocess.check_output([sys.executable, "-c", NO_KERAS + code], text=True)
+    assert ".".join(shown.split()) == place
+
+
 def test_the_place_does_not_depend_on_what_is_asked_for_first():
     program = f"""
 import importlib, sys

@@ -7,7 +7,7 @@ of other ones. To `nest` it is a leaf, unless composites are to be expanded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, Self
 
@@ -15,8 +15,21 @@ from .errors import DTypeError
 from .shape import TensorShape
 from .take_over import TakesOver
 
+new_classes: list[Callable[[type], None]] = []
+"""Each is called with every class of composites and of specs when it is made.
 
-class TypeSpec:
+Their modules are imported when an op first gives such a value, which has to say its public place.
+"""
+
+
+class _Announced:
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for tell in new_classes:
+            tell(cls)
+
+
+class TypeSpec(_Announced):
     """Base of the descriptions of values: equal if they say the same, and hashable.
 
     A class of one's own gives `value_type`, `_serialize` (the arguments of its constructor, as a
@@ -131,7 +144,7 @@ class TypeSpec:
         return f"{type(self).__name__}{self._serialize()!r}"
 
 
-class CompositeTensor(TakesOver):
+class CompositeTensor(TakesOver, _Announced):
     """Base of the values that are made of tensors: sparse, ragged, or a user's own."""
 
     _is_tensor = False

@@ -17,6 +17,8 @@ from importlib import import_module
 from importlib.util import resolve_name
 from typing import Any
 
+from ..core.composite import new_classes
+
 _IMPORT = re.compile(r"^from (\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
 _NAME = re.compile(r"(\w+) as \1")
 _CONSTANT = re.compile(r"^(\w+):", re.MULTILINE)
@@ -27,10 +29,12 @@ _OF_KERAS = "gradtape._src.names.keras"
 # The __getattr__, __dir__ and __all__ of a module.
 Names = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
-# The namespaces whose objects are seen before anyone asks for them: errors, traced functions.
-_EARLY = ("errors", "__internal__/function")
+# The namespaces whose objects are seen before anyone asks for them: errors, traced functions, an
+# Optional.
+_EARLY = ("errors", "__internal__/function", "experimental/__init__")
 
 _root = "gradtape"
+_unplaced: dict[str, dict[str, list[str]]] = {}  # by namespace, the homes not looked at yet
 _private: dict[str, str] = {}  # where TensorFlow itself has a class, by its public name
 _classes: dict[type, tuple[str, str]] = {}  # every public class: its home below the root, its name
 
@@ -59,7 +63,8 @@ def namespace(module: dict[str, Any]) -> Names:
     def get(name: str) -> Any:
         if name in places:
             value = getattr(import_module(places[name]), name)
-            _place_classes(spec.name, homes)
+            for space in list(_unplaced):  # what it loads may have classes of other namespaces
+                _place_classes(space)
         elif name in below:
             value = import_module(f"{spec.name}.{name}")
         else:
@@ -69,12 +74,15 @@ def namespace(module: dict[str, Any]) -> Names:
         module[name] = value  # found once, an ordinary attribute ever after
         return value
 
-    _place_classes(spec.name, homes)
+    _unplaced[spec.name] = homes
+    _place_classes(spec.name)
     if spec.name == "gradtape":
         for early in _EARLY:
             stub = spec.loader.get_data(f"{module['__path__'][0]}/{early}.pyi").decode()
-            space = f"gradtape.{early}".replace("/", ".")
-            _place_classes(space, _homes(stub, space.rpartition(".")[0]))
+            space = f"gradtape.{early}".replace("/", ".").removesuffix(".__init__")
+            parent = ".".join(["gradtape", *early.split("/")[:-1]])
+            _unplaced[space] = _homes(stub, parent)
+            _place_classes(space)
     return get, lambda: public, public
 
 
@@ -83,8 +91,9 @@ def _homes(stub: str, parent: str) -> dict[str, list[str]]:
     return {resolve_name(at, parent): _NAME.findall(text) for at, text in _IMPORT.findall(stub)}
 
 
-def _place_classes(space: str, homes: dict[str, list[str]]) -> None:
+def _place_classes(space: str) -> None:
     """Give the classes of the namespace `space` that are loaded by now their public place."""
+    homes = _unplaced[space]
     for home, names in list(homes.items()):
         values = vars(sys.modules[home]) if home in sys.modules else {}
         if all([name in values for name in names]):  # not while another thread still imports it
@@ -95,6 +104,17 @@ def _place_classes(space: str, homes: dict[str, list[str]]) -> None:
                 _classes[kind] = space.removeprefix("gradtape"), kind.__name__
             for kind in new:
                 _place(kind)
+
+
+def _place_new(kind: type) -> None:
+    """Give a class that is just being made its public place, if it has one."""
+    for space, homes in list(_unplaced.items()):
+        if kind.__name__ in homes.get(kind.__module__, ()):
+            _classes[kind] = space.removeprefix("gradtape"), kind.__name__
+            return _place(kind)
+
+
+new_classes.append(_place_new)
 
 
 def show_classes_in(root: str, private: dict[str, str] | None = None) -> None:
