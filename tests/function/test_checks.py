@@ -83,6 +83,39 @@ def test_cast_to_uint64_has_its_upper_half(dtype):
     assert compiled.numpy().tolist() == expected
 
 
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda x: tf.cast(x < 2.0, x.dtype) * x,
+        lambda x: tf.while_loop(
+            lambda i, y: i < 1, lambda i, y: (i + 1, tf.cast(y < 2.0, y.dtype) * y), [0, x]
+        )[1],
+        lambda x: tf.vectorized_map(lambda y: tf.cast(y < 2.0, y.dtype) * y, x),
+    ],
+    ids=["product", "in a loop", "in a batch"],
+)
+def test_a_mask_that_is_multiplied_hides_no_nan(product):
+    """XLA takes such a product for a choice between the number and 0."""
+    x = tf.constant([1.0, np.nan, np.inf])
+    np.testing.assert_array_equal(product(x), [1.0, np.nan, np.nan])
+    np.testing.assert_array_equal(tf.function(product)(x), [1.0, np.nan, np.nan])
+    open_size = tf.function(product, input_signature=[tf.TensorSpec([None])])
+    np.testing.assert_array_equal(open_size(x), [1.0, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("reduce", [tf.reduce_max, tf.reduce_min, lambda x: tf.norm(x, np.inf)])
+def test_the_gradient_of_an_extremum_that_is_nan_is_nan(reduce):
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = reduce(x)
+        return tape.gradient(y, x)
+
+    x = tf.constant([1.0, np.nan, 3.0])
+    assert np.isnan(gradient(x)).all()
+    assert np.isnan(tf.function(gradient)(x)).all()
+
+
 @pytest.fixture
 def v():
     return tf.Variable([1.0, 2.0, 3.0])

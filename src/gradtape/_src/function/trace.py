@@ -38,6 +38,7 @@ from jax._src.interpreters.partial_eval import DynamicJaxprTrace
 from jax.core import ShapedArray
 from jax.errors import UnexpectedTracerError
 from jax.export import SymbolicScope, symbolic_shape
+from jax.lax import convert_element_type_p
 from jaxlib.xla_client import DeviceList, batched_device_put
 
 from ..core.errors import TextError
@@ -281,8 +282,22 @@ class Equation:
         equation, primitive = self._equation, self._equation.primitive
         params = primitive.get_bind_params(_numbered(equation.params))
         with equation.ctx.manager, _lines_as_of(equation):
-            results = primitive.bind(*map(read, equation.in_tracers), **params)
+            results = _emitted(primitive, [*map(read, equation.in_tracers)], params)
         return results if primitive.multiple_results else [results]
+
+
+def _emitted(primitive: Any, values: list[Any], params: dict[str, Any]) -> Any:
+    """The results of an op of JAX, as XLA is to compute it.
+
+    Truth values become floats by a choice. A product with those that were converted XLA takes for
+    `where(mask, x, 0)`, and hides Inf and NaN that it would give.
+    """
+    if primitive is convert_element_type_p and values[0].dtype == np.bool_:
+        (mask,), dtype = values, params["new_dtype"]
+        if jax.numpy.issubdtype(dtype, np.inexact):
+            one, zero = [jax.lax.full_like(mask, number, dtype) for number in (1, 0)]
+            return jax.lax.select(mask, one, zero)
+    return primitive.bind(*values, **params)
 
 
 class _lines_as_of:
