@@ -50,6 +50,11 @@ EAGER = {
         "output gradients": lambda tf: gradient(tf, tf.ones([3])),
         "a gradient's shape": lambda tf: step(tf, [(tf.ones([3]), tf.Variable([1.0, 2.0]))]),
     },
+    "ResourceExhaustedError": {
+        "zeros": lambda tf: tf.zeros([10**7, 10**7]),
+        "tile": lambda tf: tf.tile(tf.ones([1, 1]), [10**7, 10**7]),
+        "a product": lambda tf: tf.ones([10**6, 1]) @ tf.ones([1, 10**9]),
+    },
     "NotFoundError": {
         "checkpoint": lambda tf: tf.train.Checkpoint(v=tf.Variable(1.0)).restore("nowhere/ckpt-1"),
     },

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.engine import LARGE
+from ...core.errors import ResourceExhaustedError
 from ..contract import Contract
 
 # Overflow and division by zero give Inf and NaN without a word, as in TensorFlow. The filter costs
@@ -113,6 +114,10 @@ class NumpyEngine(Contract):
             rows = self.matmul(a.reshape(math.prod(a.shape[:-1]), a.shape[-1]), b)
             return rows.reshape(*a.shape[:-1], b.shape[-1])
         return self.matmul(a, b)
+
+    def explain(self, op: str, tensors: Any, error: Exception) -> None:
+        if isinstance(error, MemoryError):
+            raise ResourceExhaustedError(f"{op}: {str(error) or 'out of memory'}") from None
 
     @cached_property
     def einsum(self) -> Any:

@@ -15,6 +15,7 @@ from ...core.errors import (
     DTypeError,
     InvalidArgumentError,
     NotATensorError,
+    ResourceExhaustedError,
     ShapeError,
     UnimplementedError,
 )
@@ -118,6 +119,8 @@ def _full(make: Any, dims: tuple[int, ...], dtype: Any, op_name: str) -> Any:
         return np.full(dims, b"", object)
     try:
         return placement.placed(make(dims, dtype))
+    except MemoryError as error:
+        raise ResourceExhaustedError(f"{op_name}: {error}") from None
     except TypeError:
         if any_open(dims) is None:
             raise
