@@ -153,8 +153,9 @@ CONVENTIONS = [
     "`draw_bounding_boxes`, the scores of `non_max_suppression_with_scores` have gradients (I8), "
     "so has `math.bincount` by its weights, and `softsign` a second one (X45).",
     "Sums of 16-bit floats are accumulated in float32.",
-    "`random.categorical` refuses logits that are NaN, and `histogram_fixed_width` values that "
-    "are, but not in `@function`; `function.verify` reports it.",
+    "`random.categorical` refuses logits that are NaN, `random.poisson` a negative `lam`, and "
+    "`random.uniform` integer bounds that hold nothing, but not in `@function`; `function.verify` "
+    "reports it.",
     "Tensors can be indexed by integer arrays, as in NumPy.",
     "In `@function`, a call that finds an iterator at its end, or an element that cannot be made, "
     "changes no variable, and the elements that it took come again (Q31); a `return` may stand in "

@@ -44,6 +44,8 @@ REFUSED = {
         lambda x, i: tf.nn.sparse_softmax_cross_entropy_with_logits(i, x), [ROW], [7]
     ),
     "reverse_sequence": (lambda x, n: tf.reverse_sequence(x, n, seq_axis=1), [ROW], [7]),
+    "histogram": (lambda x: tf.histogram_fixed_width(x, [0.0, 1.0], 2), [0.5, np.nan]),
+    "range of a histogram": (tf.histogram_fixed_width, ROW, [1.0, 0.0]),
     "check_numerics": (lambda x: tf.debugging.check_numerics(x, "here"), [np.nan]),
     "assert_less": (lambda x: tf.debugging.assert_less(x, 2.0), ROW),
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...core.engine import common_engine
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.take_over import lends_itself
 from ...core.tensor import Tensor, is_symbolic
+from ...core.tracing import current_graph
 from ..array.cast import cast
 from ..array.shape import _reshape
 from ..declare.op import op
@@ -126,6 +128,15 @@ def _bins_batch(batched, values, value_range, *, nbins, dtype):
     return NotImplemented
 
 
+def _check(say: Callable[[Any], None], x: Tensor, holds: Callable[[Any], Any]) -> None:
+    """Let `say(x)` raise, now or when the program runs, unless `holds(x)` everywhere."""
+    graph, known = current_graph(), isinstance(x._array, np.ndarray)
+    if known and (graph is None or graph.always_runs or bool(holds(x._array).all())):
+        say(x._array)
+    elif graph is not None and x._intercept is None and (known or is_symbolic(x._array)):
+        graph.check(lambda found: found.all(), holds(x._array), say, x._array)
+
+
 def _binned(x: Tensor, value_range: Any, nbins: Any, dtype: Any, op_name: str) -> tuple[Any, int]:
     bounds = value_range if isinstance(value_range, Tensor) else operand(
         value_range, x._array.dtype, op_name
@@ -140,13 +151,21 @@ def _binned(x: Tensor, value_range: Any, nbins: Any, dtype: Any, op_name: str) -
         raise InvalidArgumentError(f"{op_name}: `nbins` must be at least 1, and is {count}.")
     if as_dtype(dtype).numpy_dtype not in dt.INTEGER:
         raise DTypeError(f"{op_name}: `dtype` must be an integer dtype, not {dtype!r}.")
-    if isinstance(bounds._array, np.ndarray) and not bounds._array[0] < bounds._array[1]:
-        raise InvalidArgumentError(
-            f"{op_name}: `value_range` must be [low, high] with low < high, and is "
-            f"{bounds._array.tolist()}."
-        )
-    if isinstance(x._array, np.ndarray) and x.dtype.is_floating and np.isnan(x._array).any():
-        raise InvalidArgumentError(f"{op_name}: `values` contain NaN, which belongs to no bin.")
+
+    def check_range(pair: Any) -> None:
+        if not pair[0] < pair[1]:
+            raise InvalidArgumentError(
+                f"{op_name}: `value_range` must be [low, high] with low < high, and is "
+                f"{pair.tolist()}."
+            )
+
+    def check_values(values: Any) -> None:
+        if (values != values).any():
+            raise InvalidArgumentError(f"{op_name}: `values` contain NaN, which belongs to no bin.")
+
+    _check(check_range, bounds, lambda pair: pair[:1] < pair[1:])
+    if x.dtype.is_floating:
+        _check(check_values, x, lambda values: values == values)
     return _bins(x, bounds, nbins=count, dtype=as_dtype(dtype).numpy_dtype), count
 
 
