@@ -1,0 +1,1 @@
+from .._src.compat.extension_type import as_dict as as_dict
