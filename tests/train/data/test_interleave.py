@@ -17,6 +17,16 @@ def test_choosing(tf, Dataset):
         Dataset.choose_from_datasets(parts, Dataset.from_tensors(1.0))
 
 
+def test_cardinality_of_endless_ones(tf, Dataset):
+    endless = Dataset.range(2).repeat()
+    chosen = Dataset.choose_from_datasets([endless, endless], endless)
+    assert chosen.cardinality() == tf.data.INFINITE_CARDINALITY
+    assert chosen.batch(4).take(3).cardinality() == 3
+    assert Dataset.sample_from_datasets([endless, endless]).take(5).cardinality() == 5
+    one = Dataset.sample_from_datasets([Dataset.range(2), Dataset.range(3)])
+    assert one.cardinality() == tf.data.UNKNOWN_CARDINALITY
+
+
 def test_sampling(Dataset):
     parts = [Dataset.range(0, 100), Dataset.range(1000, 1300)]
     drawn = values(Dataset.sample_from_datasets(parts, [0.25, 0.75], seed=1))

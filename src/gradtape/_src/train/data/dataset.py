@@ -204,6 +204,7 @@ class Dataset(BaseDataset):
             check_datasets(datasets, "Dataset.choose_from_datasets"),
             lambda: map(attempting(int), choice_dataset._elements()),
             stop_on_empty_dataset,
+            choice_dataset._cardinality == INFINITE_CARDINALITY,
         )
 
     @staticmethod
@@ -680,12 +681,13 @@ def _of_numbers(make_blocks: Callable[[], Blocks], dtype: Any, cardinality: int)
 
 
 def _choose_from(
-    datasets: list[Dataset], choices: Callable[[], PythonIterator[int]], stop_on_empty: bool
+    datasets: list[Dataset], choices: Callable[[], Any], stop_on_empty: bool, endless: bool = True
 ) -> Dataset:
+    endless = endless and all(d._cardinality == INFINITE_CARDINALITY for d in datasets)
     return Dataset._of_elements(
         lambda: choose([d._elements() for d in datasets], choices(), stop_on_empty),
         lambda: common_spec([d.element_spec for d in datasets]),
-        UNKNOWN_CARDINALITY,
+        INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY,
     )
 
 
