@@ -162,6 +162,29 @@ def test_an_iterator_that_a_trace_looks_at_loses_nothing(tf, check_state):
     assert at_every_point(lambda: f(iterator), check, begin, points, stride=7) > 3
 
 
+def test_a_step_takes_its_elements_if_it_changes_its_variables(tf, check_state):
+    """None is lost, and none comes twice, wherever an interrupt ends a step."""
+    iterator = iter(tf.data.Dataset.range(10**6))
+    count, seen = tf.Variable(0, dtype=tf.int64), tf.Variable([-1, -1], dtype=tf.int64)
+
+    @tf.function
+    def step():
+        seen.assign([next(iterator), next(iterator)])
+        count.assign_add(1)
+
+    step()
+
+    def check():
+        check_state()
+        steps = int(count.numpy())
+        assert seen.numpy().tolist() == [2 * steps - 2, 2 * steps - 1]
+        step()
+        assert seen.numpy().tolist() == [2 * steps, 2 * steps + 1]
+
+    points = ("function/streams.py", "tape/cell.py", "function/concrete.py", "data/iterator.py")
+    assert at_every_point(step, check, files=points) > 30
+
+
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_an_interrupt_of_python_that_a_program_calls(tf, check_state, monkeypatch, caplog, rounds):
     """It comes out as what it is, not as an error of JAX; the program has changed nothing."""

@@ -144,7 +144,7 @@ class ConcreteFunction:
         """The results for these tensors and variables, the leaves of the arguments."""
         tensors = leaves if self._only_tensors else [leaves[i] for i in self._positions]
         if self._takes is not None:
-            return self._takes.call(leaves, lambda elements: self._call(tensors + elements))
+            return self._takes.call(leaves, lambda taken: self._call(tensors + taken), self._loan)
         return self._call(tensors)
 
     def _call(self, tensors: list[Tensor]) -> Any:

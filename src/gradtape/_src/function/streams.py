@@ -21,6 +21,7 @@ from ..core.recorder import heard_by
 from ..core.sizes import SizesNeeded
 from ..core.tensor import Tensor
 from ..core.tracing import OtherElements, Stream, current_graph
+from ..tape.cell import Loan
 from ..tape.type_specs import zeros_of_spec
 
 _MOST = 10_000
@@ -151,10 +152,14 @@ class Takes:
 
     # In a call
 
-    def call(self, leaves: Sequence[Any], run: Callable[[list[Tensor]], Any]) -> Any:
-        """`run(elements)` with the tensors of what is taken before."""
+    def call(self, leaves: Sequence[Any], run: Callable[[list[Tensor]], Any], loan: Loan) -> Any:
+        """`run(elements)` with the tensors of what is taken before.
+
+        They come again if an interrupt ends the call before it has changed a variable.
+        """
         with self._lock:
             taken: list[tuple[Stream, Any]] = []
+            changes = loan.changes
             self._now = {
                 source: leaves[source.position] if isinstance(source, Argument) else source.opened()
                 for source in self._sources
@@ -166,7 +171,8 @@ class Takes:
                 begun = True
                 return run(elements)
             except BaseException as error:
-                if not begun or isinstance(error, SizesNeeded):  # then nothing has run
+                undone = loan.changes == changes and not isinstance(error, Exception)
+                if not begun or undone or isinstance(error, SizesNeeded):  # or nothing has run
                     _put_back(taken)
                 raise
             finally:

@@ -284,6 +284,8 @@ class Loan:
         self._spares = spares
         self._lock = _callback_lock if calls_python else _lock
         self._on_card = any([cell.card is not None for cell in cells])
+        self.changes = 0
+        """How often the cells took new values: unchanged by a call that ended before it did so."""
 
     def run(
         self, program: Callable[[list[Any], list[Any]], tuple[list[Any], Any]], arguments: list[Any]
@@ -347,9 +349,9 @@ class Loan:
             ]
         packs = [*zip(self.assigned_packs, values[len(cells) :], strict=True)]
         try:
-            _exchange(cells, spares, values, packs)
+            self._exchange(cells, spares, values, packs)
         except BaseException:
-            _exchange(cells, spares, values, packs)  # it came after some: the others follow
+            self._exchange(cells, spares, values, packs)  # it came after some: the others follow
             raise
 
     def exclusive(self) -> AbstractContextManager[Any]:
@@ -361,17 +363,22 @@ class Loan:
         with _lock:
             homes = zip(self.assigned, arrays, strict=True)
             change(self.assigned, [cell.at_home(array) for cell, array in homes])
+            self.changes += 1
 
-
-def _exchange(
-    cells: list[Cell], spares: list[Any], values: Sequence[Any], packs: list[tuple[Pack, Any]]
-) -> None:
-    for pack, array in packs:
-        pack.take(array)
-    for cell, spare, value in zip(cells, spares, values, strict=False):
-        cell.spare = spare
-        cell.device = value  # eager code fetches it when it reads
-        cell.host = None
+    def _exchange(
+        self,
+        cells: list[Cell],
+        spares: list[Any],
+        values: Sequence[Any],
+        packs: list[tuple[Pack, Any]],
+    ) -> None:
+        self.changes += 1
+        for pack, array in packs:
+            pack.take(array)
+        for cell, spare, value in zip(cells, spares, values, strict=False):
+            cell.spare = spare
+            cell.device = value  # eager code fetches it when it reads
+            cell.host = None
 
 
 def _references() -> tuple[int, int]:
