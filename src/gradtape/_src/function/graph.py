@@ -48,6 +48,7 @@ from .trace import (
     is_tracer,
     jit,
     lines_of,
+    out_of_memory,
     parts_of,
     var_of,
 )
@@ -421,7 +422,7 @@ class Graph(Observer):
                 return message
         if isinstance(error, jax.errors.JaxRuntimeError) and "\nKeyboardInterrupt" in str(error):
             return KeyboardInterrupt()  # before or after our own lines, in those of JAX
-        return error
+        return out_of_memory(error)
 
     def take_messages(self) -> list[Any]:
         """What was found wrong, here and in functions that are called inside; forgotten here."""

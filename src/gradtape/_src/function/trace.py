@@ -41,7 +41,7 @@ from jax.export import SymbolicScope, symbolic_shape
 from jax.lax import convert_element_type_p
 from jaxlib.xla_client import DeviceList, batched_device_put
 
-from ..core.errors import TextError
+from ..core.errors import ResourceExhaustedError, TextError
 from ..core.interrupts import close_blocks, keep, keep_variable, start
 from ..core.placement import card_of, placement
 from ..core.sizes import is_open
@@ -238,6 +238,14 @@ def leave_jax(error: BaseException) -> None:
         trace_ctx.reset()  # type: ignore[no-untyped-call]
 
 
+def out_of_memory(error: BaseException) -> BaseException:
+    """The error of JAX, or TensorFlow's, if there was not enough memory for a program."""
+    reason, found, text = str(error).partition("RESOURCE_EXHAUSTED: ")
+    if reason or not found or not isinstance(error, jax.errors.JaxRuntimeError):
+        return error
+    return ResourceExhaustedError(f"a compiled function: {text}")
+
+
 class Equation:
     """An op of JAX in a trace."""
 
@@ -420,9 +428,12 @@ def results_of(outputs: list[Any], start: int) -> list[Tensor]:
     card = placement.card
     if card is not None and outputs and card.begun(outputs[0]):
         return [LateTensor(partial(card.from_xla, y)) for y in outputs[start:]]
-    results = tensors_of(for_eager(outputs[start:]))  # waits for XLA
-    if start and not results:
-        outputs[0].block_until_ready()
+    try:
+        results = tensors_of(for_eager(outputs[start:]))  # waits for XLA
+        if start and not results:
+            outputs[0].block_until_ready()
+    except jax.errors.JaxRuntimeError as error:
+        raise out_of_memory(error) from None
     return results
 
 
