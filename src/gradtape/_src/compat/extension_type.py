@@ -125,11 +125,12 @@ class ExtensionType(_Sealed, CompositeTensor):
     constructor takes the fields in their order; `__validate__`, if a class has it, is called at its
     end. Fields do not change.
 
-    >>> class MaskedTensor(tf.experimental.ExtensionType):
-    ...     values: tf.Tensor
-    ...     mask: tf.Tensor
-    >>> tf.type_spec_from_value(MaskedTensor([1, 2], [True, False])).mask
-    TensorSpec(shape=(2,), dtype=tf.bool, name=None)
+        class MaskedTensor(tf.experimental.ExtensionType):
+            values: tf.Tensor
+            mask: tf.Tensor
+
+        masked = MaskedTensor([1, 2], [True, False])
+        tf.function(lambda m: tf.where(m.mask, m.values, 0))(masked)  # [1, 0]
     """
 
     _holds_specs = False

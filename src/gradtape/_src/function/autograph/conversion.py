@@ -257,8 +257,8 @@ def _code_called(f: Any) -> CodeType | None:
 def _handed_over(value: Any, within: tuple[Any, ...] = ()) -> Any:
     """What gradtape is handed to call, converted: it calls it from here.
 
-    So is what something of gradtape's was handed when it was made, as `grad(f)` was `f`; `within`
-    is what is looked into on the way to it.
+    So is what something of gradtape's was handed when it was made and wraps, as `grad(f)` does `f`;
+    `within` is what is looked into on the way to it.
     """
     change = functools.partial(_handed_over, within=(*within, value))
     if isinstance(value, functools.partial):
@@ -271,16 +271,18 @@ def _handed_over(value: Any, within: tuple[Any, ...] = ()) -> Any:
     filename = function.__code__.co_filename
     if _is_users(filename):
         return _converted(value)
-    if function is not value or not function.__closure__ or not filename.startswith(PACKAGE):
+    wraps = function is value and hasattr(function, "__wrapped__")
+    if not wraps or not filename.startswith(PACKAGE):
         return value
-    cells = tuple([_converted_cell(cell, change, within) for cell in function.__closure__])
-    if all([new is old for new, old in zip(cells, function.__closure__, strict=True)]):
+    before = function.__closure__ or ()
+    cells = tuple([_converted_cell(cell, change, within) for cell in before])
+    if all([new is old for new, old in zip(cells, before, strict=True)]):
         return function
     result = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, cells
     )
     result.__kwdefaults__ = function.__kwdefaults__
-    return result
+    return functools.wraps(function)(result)
 
 
 def _converted_cell(
