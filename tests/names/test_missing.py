@@ -225,9 +225,9 @@ def test_what_to_write_for_a_function_of_numpy_gives_its_numbers(name, count):
         x = abs(x)
     instead = FUNCTIONS[name].partition(", or ")[0]
     names = {"tf": gradtape, "math": math, "x": gradtape.constant(x), "y": gradtape.constant(y)}
-    wanted = getattr(np, name)(*[x, y][:count])
-    if name == "empty_like":
-        wanted = np.zeros_like(x)
+    # NumPy 2.5 deprecates fix; what is in an empty array is not said.
+    function = {"fix": np.trunc, "empty_like": np.zeros_like}.get(name) or getattr(np, name)
+    wanted = function(*[x, y][:count])
     np.testing.assert_allclose(eval(instead, names), wanted, rtol=1e-12)
 
 
