@@ -10,6 +10,9 @@ from bench.driver import Result
 from bench.systems import SYSTEMS
 
 COLUMNS = 3
+SPAN = 1000
+"""From the bottom to the top at the least: on a narrow axis any line bends."""
+
 STYLES = {
     "gradtape": {"color": "#1f5fa8", "marker": "o", "linewidth": 2},
     "torch": {"color": "#c1502e", "marker": "s", "linestyle": "--"},
@@ -47,7 +50,10 @@ def _draw_line(axes: Any, line: str, results: Sequence[Result]) -> None:
             numbers, seconds = zip(*points, strict=True)
             label = SYSTEMS[system].label
             axes.plot(numbers, [1e6 * s for s in seconds], label=label, markersize=4, **style)
-    axes.set(xscale="log", yscale="log", title=line)
-    axes.set_xlabel("how many")
-    axes.set_ylabel("µs of each")
+    axes.set(xscale="log", yscale="log", title=line, xlabel="how many", ylabel="µs of each")
+    low, high = axes.get_ylim()
+    room = max(1.0, (SPAN * low / high) ** 0.5)
+    axes.set_ylim(low / room, high * room)
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("")
     axes.grid(alpha=0.3)
