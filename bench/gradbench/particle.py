@@ -48,12 +48,12 @@ def program(tools: Tools, modes: str, solved: bool) -> tuple[Function, Any]:
     def of(w: Any) -> Any:
         return cost(tools, w, inner)
 
-    gradient = tools.gradients[outer](of)
-    if solved:
-        f: Function = lambda w: (_solver.minimize(tools, of, outer, w),)  # noqa: E731
-    else:
-        f = lambda w: (of(w), gradient(w))  # noqa: E731
-    return f, tools.tensor(0.0)
+    def found(w: Any) -> Any:
+        if solved:
+            return (_solver.minimize(tools, of, outer, w),)
+        return of(w), tools.gradients[outer](of)(w)
+
+    return found, tools.tensor(0.0)
 
 
 @question.program("gradtape")

@@ -3,9 +3,11 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 from gradtape import TensorShape
+from gradtape._src.core.shape import broadcasts_to
 
 UNKNOWN = TensorShape(None)
 PARTLY = TensorShape([2, None])
@@ -135,3 +137,14 @@ def test_what_two_shapes_have_in_common(one, other, common, subtype):
     first, second = TensorShape(one), TensorShape(other)
     assert first.most_specific_compatible_shape(second) == TensorShape(common)
     assert first.is_subtype_of(second) is subtype
+
+
+def test_broadcasts_to_is_numpys():
+    shapes = [(), (1,), (3,), (1, 3), (2, 1), (2, 3), (1, 1, 1), (4, 2, 3), (0,), (2, 0)]
+    for shape in shapes:
+        for wanted in shapes:
+            try:
+                fits = np.broadcast_shapes(shape, wanted) == wanted
+            except ValueError:
+                fits = False
+            assert broadcasts_to(shape, wanted) == fits, (shape, wanted)

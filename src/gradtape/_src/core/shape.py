@@ -7,6 +7,13 @@ from collections.abc import Iterable
 from typing import Any, SupportsIndex, overload
 
 
+def broadcasts_to(shape: Iterable[int], wanted: Iterable[int]) -> bool:
+    """Whether an array of `shape` can be broadcast to the shape `wanted`."""
+    ours, theirs = [*shape][::-1], [*wanted][::-1]
+    pairs = zip(ours, theirs, strict=False)
+    return len(ours) <= len(theirs) and all([n in (1, m) for n, m in pairs])
+
+
 class TensorShape(tuple[Any, ...]):
     """A tuple of dimensions; None is an unknown one, `TensorShape(None)` has unknown rank."""
 

@@ -19,6 +19,7 @@ from ..core.cotangent import IndexedSlices
 from ..core.engine import common_engine
 from ..core.errors import ShapeError
 from ..core.placement import card_of
+from ..core.shape import broadcasts_to
 from ..core.tensor import Tensor, is_inexact, is_symbolic, key_of
 from ..ops.array.shape import _broadcast_to, _reshape
 from .scopes import LimitedWarning
@@ -81,11 +82,7 @@ def _fitting(g: Tensor, target: Tensor, number: int) -> Tensor:
         return g
     if [n for n in shape if n != 1] == [n for n in wanted if n != 1]:
         return _reshape(g, shape=wanted)  # type: ignore[no-any-return]
-    try:
-        fits = np.broadcast_shapes(shape, wanted) == wanted
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts_to(shape, wanted):
         raise ShapeError(
             "gradient: `output_gradients` must have the shapes of the targets, or broadcast "
             f"to them, and number {number} has shape {shape} where the target has {wanted}."

@@ -9,6 +9,7 @@ import numpy as np
 from ...core import dtypes as dt
 from ...core.convert import operand
 from ...core.errors import ShapeError
+from ...core.shape import broadcasts_to
 from ...core.spec import Spec
 from ...core.tensor import Tensor
 from ..declare.op import op
@@ -134,11 +135,7 @@ class Place:
         shape, wanted = updates._array.shape, part._array.shape
         if shape == wanted:
             return updates
-        try:
-            fits = np.broadcast_shapes(shape, wanted) == wanted
-        except ValueError:
-            fits = False
-        if not fits:
+        if not broadcasts_to(shape, wanted):
             raise ShapeError(
                 f"at[...].{method}: `values` of shape {tuple(shape)} cannot be broadcast to the "
                 f"shape of x[...], {tuple(wanted)} (x.shape={tuple(self._tensor.shape)})."

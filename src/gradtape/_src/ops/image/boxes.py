@@ -65,7 +65,7 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None =
     colored = Tensor(lines.astype(x.dtype.numpy_dtype))
     if colors is not None:
         colored = undifferentiated(colors, colored, name="draw_bounding_boxes")
-    return select(drawn, colored, x)  # type: ignore[no-any-return]
+    return select(drawn, colored, x)
 
 
 def _draw(image: Any, box: Any, color: Any) -> None:

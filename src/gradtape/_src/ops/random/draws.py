@@ -20,6 +20,7 @@ from ...core.dtypes import DType, as_dtype
 from ...core.engine import engine_of
 from ...core.errors import DTypeError, InvalidArgumentError, ShapeError
 from ...core.placement import GPU, placement
+from ...core.shape import broadcasts_to
 from ...core.tensor import Tensor, is_symbolic, tell_left
 from ...core.tracing import current_graph
 from ..array.cast import cast
@@ -253,11 +254,7 @@ def valid_values(value: Any, op: str, name: str, low: float, high: float = math.
 def fitting(shape: Any, op: str, **parameters: Any) -> None:
     """Refuse parameters that do not broadcast to the shape of the result."""
     for name, value in parameters.items():
-        try:
-            fits = np.broadcast_shapes(shape, value.shape) == tuple(shape)
-        except ValueError:
-            fits = False
-        if not fits:
+        if not broadcasts_to(value.shape, shape):
             raise ShapeError(
                 f"{op}: `{name}` of shape {tuple(value.shape)} cannot be broadcast to "
                 f"shape={tuple(shape)}."
